@@ -17,7 +17,7 @@ class AutogradMeta:
     grad: Any = None
     hooks: Any = None
     post_accumulate_hooks: Any = None
-    accumulator: Any = None  # a weak reference to the AccumulateGrad of a leaf that does not have it in `_edge`
+    accumulator: Any = None  # a weak reference to the AccumulateGrad of a leaf that does not have it in `_mt_edge`
     retains_grad: Any = None
     name: str | None = None
     tangents: Any = None  # of forward AD: a `Tangents` of dispatch/tangents.py

@@ -111,9 +111,9 @@ class Generator:
     def set_state(self, new_state: Tensor) -> "Generator":
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {errors.type_name(new_state)}")
-        if new_state._array.dtype != np.uint8:
+        if new_state._mt_array.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
-        self._unpack_state(np.ascontiguousarray(new_state._array).tobytes())
+        self._unpack_state(np.ascontiguousarray(new_state._mt_array).tobytes())
         return self
 
     def clone_state(self) -> "Generator":

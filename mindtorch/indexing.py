@@ -40,7 +40,7 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
         try:
             return ops.select(tensor, 0, index)
         except IndexError:
-            raise _bad_index(tensor._array.shape, 0, index, 0) from None
+            raise _bad_index(tensor._mt_array.shape, 0, index, 0) from None
     if kind is slice:
         return _slice(tensor, 0, index)
     if index is None:
@@ -112,7 +112,7 @@ def _sliced(view: Tensor, dim: int, part: slice) -> Tensor:
     if part == _ALL:
         return view
     start, stop, step = (end if end is None else _slice_index(end) for end in (part.start, part.stop, part.step))
-    if not start and step in (None, 1) and (stop is None or stop >= view._array.shape[dim]):
+    if not start and step in (None, 1) and (stop is None or stop >= view._mt_array.shape[dim]):
         return view
     return _slice(view, dim, part)
 
@@ -128,7 +128,7 @@ def _apply(view: Tensor, dim: int, part: Any, place: int) -> tuple[Tensor, Tenso
     if isinstance(part, np.integer):
         return _select(view, dim, int(part), place), None
     found = _index_tensor(part)
-    if found.ndim == 0 and found._array.dtype.kind in "iub" and type(found._array) is not BatchedArray:
+    if found.ndim == 0 and found._mt_array.dtype.kind in "iub" and type(found._mt_array) is not BatchedArray:
         number = found.item()
         if found.dtype.itemsize == 1:  # bool and uint8 are masks
             return view.unsqueeze(dim), _flag_index(bool(number))
@@ -195,7 +195,7 @@ def _zero_dim() -> IndexError:
 
 def _select(view: Tensor, dim: int, index: int, place: int) -> Tensor:
     """One element of a dimension; `place` is the place of the number in the subscript, for the message."""
-    shape = view._array.shape
+    shape = view._mt_array.shape
     if shape and -shape[dim] <= index < shape[dim]:
         return ops.select(view, dim, index)
     raise _bad_index(shape, dim, index, place)
@@ -238,7 +238,7 @@ def _number(tensor: Tensor, value: Any) -> Any:
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         raise ValueError("Overflow when unpacking long long")
     if isinstance(value, complex) or not _FITS_ALWAYS[0] < value < _FITS_ALWAYS[1]:
-        checked_number(value, tensor._array.dtype)  # the first of the errors that there may be
+        checked_number(value, tensor._mt_array.dtype)  # the first of the errors that there may be
     return value
 
 
@@ -250,16 +250,16 @@ def _legacy_type(tensor: Tensor) -> str:
 
 
 def _write_view(view: Tensor, value: Any) -> None:
-    shape = view._array.shape
+    shape = view._mt_array.shape
     if not isinstance(value, Tensor) or (value.ndim == 0 and shape):
         if thread.grad_enabled and edge_of(view) is not None:
             check_inplace(view)
             if not isinstance(value, Tensor):  # in torch always a tensor: here where the graph shows it
                 value = _as_tensor_like(view, value)
-        check_distinct(view._array)
+        check_distinct(view._mt_array)
         view.fill_(value)
         return
-    if value._array.shape != shape:
+    if value._mt_array.shape != shape:
         value = _without_leading_ones(value).expand(shape)
     view.copy_(value)
 
@@ -272,13 +272,13 @@ def _write_indices(view: Tensor, indices: list[Tensor | None], value: Any) -> No
 
 def _as_tensor_like(tensor: Tensor, number: Any) -> Tensor:
     """A number as a 0-dim tensor of the tensor's dtype."""
-    if type(tensor._array) is np.ndarray:
-        return wrap(checked_number(number, tensor._array.dtype))
+    if type(tensor._mt_array) is np.ndarray:
+        return wrap(checked_number(number, tensor._mt_array.dtype))
     return ops.full((), number, dtype=tensor.dtype, device=tensor.device)
 
 
 def _without_leading_ones(value: Tensor) -> Tensor:
     """Leading dimensions of size 1 don't count in an assignment."""
-    shape = value._array.shape
+    shape = value._mt_array.shape
     first = next((dim for dim, extent in enumerate(shape) if extent != 1), len(shape))
     return value.view(shape[first:]) if 1 in shape else value  # also for what torch makes of strides of such dimensions

@@ -1,7 +1,7 @@
 """Plain arrays, for which a kernel need not look at dtype and layout again.
 
 An array is plain if it is NumPy's own, of float32 or float64, row-major, and without dimensions of size 0 or 1: NumPy
-and torch agree on dtype and strides of every pointwise result, and that is plain too. A tensor remembers in `_kind`
+and torch agree on dtype and strides of every pointwise result, and that is plain too. A tensor remembers in `_mt_kind`
 what its array is: a `Kind`, False if it is not plain, None while nobody has looked. A kernel table has an entry for
 each kind.
 """
@@ -40,16 +40,16 @@ _KEEP_THE_DTYPE = frozenset((float, int, bool))  # the numbers that leave the dt
 
 def kind_of(tensor: Any) -> Any:
     """The kind of a tensor or wrapped number, remembered; None if it is not plain."""
-    kind = tensor._kind
+    kind = tensor._mt_kind
     if kind is None:
-        tensor._kind = kind = _look_at(tensor._array)
+        tensor._mt_kind = kind = _look_at(tensor._mt_array)
     return kind or None
 
 
 def common_kind(tensor: Any, other: Any) -> Kind | None:
     """The kind that two operands share; a number has that of the tensor. None if there is no such kind."""
     kind = kind_of(tensor)
-    if kind and (kind_of(other) is kind or (type(other) is WrappedNumber and type(other._array) in _KEEP_THE_DTYPE)):
+    if kind and (kind_of(other) is kind or (type(other) is WrappedNumber and type(other._mt_array) in _KEEP_THE_DTYPE)):
         return kind
     return None
 

@@ -168,7 +168,7 @@ def _dtype_of(leaf: Any) -> np.dtype:
     if isinstance(leaf, np.generic):
         return from_numpy_dtype(leaf.dtype).numpy
     if isinstance(leaf, Tensor):
-        return leaf._array.dtype
+        return leaf._mt_array.dtype
     for kind, dtype in _PLAIN_DTYPES.items():  # subclasses; nothing can be a subclass of bool
         if isinstance(leaf, kind):
             return dtype()

@@ -199,8 +199,8 @@ def _row(texts: list[str], gap: bool, indent: int, width: int) -> str:
 def tensor_str(tensor: Tensor, contents: str | None = None) -> str:
     """The text of `repr(tensor)`; `contents` replaces the elements."""
     depths = depths_of(tensor)
-    if depths or type(tensor._array) is BatchedArray:
-        return _str_in_transforms(tensor._array, depths, None if depths else tensor._edge or None)
+    if depths or type(tensor._mt_array) is BatchedArray:
+        return _str_in_transforms(tensor._mt_array, depths, None if depths else tensor._mt_edge or None)
     return _plain_str(tensor, contents)
 
 
@@ -230,7 +230,7 @@ def _str_in_transforms(array: Any, depths: Sequence[int], edge: Any) -> str:
         value = _str_in_transforms(array.inner, depths, edge)
     else:
         whole = wrap(array)
-        whole._edge = edge
+        whole._mt_edge = edge
         return _plain_str(whole)
     return f"{start}value=\n{textwrap.indent(value, '    ')}\n)"
 
@@ -250,7 +250,7 @@ def _describe_meta(tensor: Tensor, indent: int) -> tuple[str, list[str]]:
 
 
 def _describe_sparse(tensor: Tensor, indent: int) -> tuple[str, list[str]]:
-    array = tensor._array
+    array = tensor._mt_array
     indices = _compressed_parts(array) if tensor.layout.is_compressed else [("indices", array.indices)]
     parts = [(f"{name}=tensor(", part) for name, part in [*indices, ("values", array.values)]]
     texts = [start + _part_str(part, indent + len(start)) + ")" for start, part in parts]
@@ -268,8 +268,8 @@ def _part_str(part: np.ndarray, indent: int) -> str:
 
 def host_array(tensor: Tensor) -> np.ndarray:
     """The elements as a NumPy array, copied from the device if need be."""
-    array = tensor._array
-    return array if isinstance(array, np.ndarray) else tensor.detach().cpu()._array
+    array = tensor._mt_array
+    return array if isinstance(array, np.ndarray) else tensor.detach().cpu()._mt_array
 
 
 def _usual_dtypes() -> tuple[dtype, ...]:

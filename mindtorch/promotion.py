@@ -216,7 +216,7 @@ def can_cast(from_: Dtype, to: Dtype) -> bool:
 
 def result_type(tensor1: Any, tensor2: Any) -> Dtype:
     """The dtype that an arithmetic operation on two tensors or numbers has."""
-    arrays = [getattr(operand, "_array", operand) for operand in (tensor1, tensor2)]
+    arrays = [getattr(operand, "_mt_array", operand) for operand in (tensor1, tensor2)]
     return FROM_NUMPY[common_dtype(*arrays)]
 
 

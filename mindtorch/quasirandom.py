@@ -41,7 +41,7 @@ class SobolEngine:
         bits = ops.randint(2, (self.dimension, self.MAXBIT), generator=generator)
         self.shift = ops.mv(bits, ops.pow(2, ops.arange(0, self.MAXBIT)))
         matrices = ops.randint(2, (self.dimension, self.MAXBIT, self.MAXBIT), generator=generator).tril()
-        self.sobolstate = wrap(_multiplied(matrices._array, self.sobolstate._array))
+        self.sobolstate = wrap(_multiplied(matrices._mt_array, self.sobolstate._mt_array))
 
     def draw(self, n: int = 1, out: Tensor | None = None, dtype: dtype | None = None) -> Tensor:
         """The next `n` points."""
@@ -63,8 +63,8 @@ class SobolEngine:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {[n, self.dimension]}")
         if dtype not in (float32, float64):
             raise NotImplementedError(f"\"_sobol_engine_draw\" not implemented for '{dtype.storage_name}'")
-        steps = self.sobolstate._array.T[_lowest_zero_bits(start, n)]
-        points = np.bitwise_xor.accumulate(np.concatenate([self.quasi._array[None], steps]), axis=0)
+        steps = self.sobolstate._mt_array.T[_lowest_zero_bits(start, n)]
+        points = np.bitwise_xor.accumulate(np.concatenate([self.quasi._mt_array[None], steps]), axis=0)
         self.quasi = wrap(points[-1].copy())
         return wrap(points[1:]).to(dtype).mul_(1 / 2**self.MAXBIT)
 
@@ -97,8 +97,8 @@ class SobolEngine:
         after = before + n - first
         changed = (before ^ before >> 1) ^ (after ^ after >> 1)
         places = [place for place in range(self.MAXBIT) if changed >> place & 1]
-        change = np.bitwise_xor.reduce(self.sobolstate._array[:, places], axis=1, initial=0)
-        self.quasi = wrap(change ^ self.quasi._array)
+        change = np.bitwise_xor.reduce(self.sobolstate._mt_array[:, places], axis=1, initial=0)
+        self.quasi = wrap(change ^ self.quasi._mt_array)
         self.num_generated += n
         return self
 

@@ -78,9 +78,9 @@ def _load_parameter(data: Tensor, requires_grad: bool, hooks: Any = None) -> Par
 def _load_sparse(layout: layout, data: tuple) -> Tensor:
     if layout.is_compressed:
         *parts, size = data
-        return wrap(CompressedArray(*(part._array for part in parts), tuple(size), layout))
+        return wrap(CompressedArray(*(part._mt_array for part in parts), tuple(size), layout))
     indices, values, size, *coalesced = data
-    return wrap(SparseArray(indices._array, values._array, tuple(size), bool(coalesced and coalesced[0])))
+    return wrap(SparseArray(indices._mt_array, values._mt_array, tuple(size), bool(coalesced and coalesced[0])))
 
 
 def _storage_from_bytes(data: bytes) -> UntypedStorage:
@@ -217,7 +217,7 @@ def _torch_tensor(tensor: Tensor) -> Any:
 
 
 def _torch_sparse(tensor: Tensor) -> tuple:
-    array = tensor._array
+    array = tensor._mt_array
     if tensor.is_sparse:
         parts = (wrap(array.indices), wrap(array.values), Size(array.shape), array.coalesced)
     else:

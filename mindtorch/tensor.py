@@ -21,7 +21,7 @@ from mindtorch.layout import sparse_coo, strided
 from mindtorch.memory_format import checked_format, contiguous_format, memory_format
 from mindtorch.size import Size, size_of
 
-# The value of `_edge` that means "look closer with edge_of". Every view has it, because a view follows its base:
+# The value of `_mt_edge` that means "look closer with edge_of". Every view has it, because a view follows its base:
 # writing in place into the base can give the view a gradient.
 ASK: tuple = ()
 
@@ -47,13 +47,13 @@ else:
 class Tensor(TensorMethods):
     """A multi-dimensional array with automatic differentiation."""
 
-    __slots__ = ("_array", "_kind", "_version_counter", "_edge", "_meta", "__dict__", "__weakref__")
+    __slots__ = ("_mt_array", "_mt_kind", "_mt_version", "_mt_edge", "_mt_meta", "__dict__", "__weakref__")
 
-    _array: Any
-    _kind: Any
-    _version_counter: list[int] | None
-    _edge: Any
-    _meta: Any
+    _mt_array: Any
+    _mt_kind: Any
+    _mt_version: list[int] | None
+    _mt_edge: Any
+    _mt_meta: Any
 
     if TYPE_CHECKING:
 
@@ -63,42 +63,42 @@ class Tensor(TensorMethods):
 
     @read_only
     def shape(self) -> Size:
-        return size_of(self._array.shape)
+        return size_of(self._mt_array.shape)
 
     @read_only
     def ndim(self) -> int:
-        return self._array.ndim
+        return self._mt_array.ndim
 
     def dim(self) -> int:
-        return self._array.ndim
+        return self._mt_array.ndim
 
     ndimension = dim
 
     def numel(self) -> int:
-        return self._array.size
+        return self._mt_array.size
 
     nelement = numel
 
     def size(self, dim: int | None = None) -> Any:
-        shape = self._array.shape
+        shape = self._mt_array.shape
         return size_of(shape) if dim is None else _pick(shape, dim)
 
     def stride(self, dim: int | None = None) -> Any:
-        strides = geometry.strides_of(self._array)
+        strides = geometry.strides_of(self._mt_array)
         return strides if dim is None else _pick(strides, dim)
 
     def storage_offset(self) -> int:
-        return roots.byte_offset_of(self._array) // self._array.itemsize
+        return roots.byte_offset_of(self._mt_array) // self._mt_array.itemsize
 
     def data_ptr(self) -> int:
-        return roots.address_of(self._array)
+        return roots.address_of(self._mt_array)
 
     def element_size(self) -> int:
-        return self._array.itemsize
+        return self._mt_array.itemsize
 
     @read_only
     def itemsize(self) -> int:
-        return self._array.itemsize
+        return self._mt_array.itemsize
 
     @read_only
     def nbytes(self) -> int:
@@ -108,13 +108,13 @@ class Tensor(TensorMethods):
                 "nbytes of the indices and values.  If you want the size of the  equivalent dense tensor, multiply "
                 "numel() by element_size()"
             )
-        return self._array.size * self._array.itemsize
+        return self._mt_array.size * self._mt_array.itemsize
 
     def is_contiguous(self, *, memory_format: memory_format = contiguous_format) -> bool:
-        return geometry.has_format(self._array, checked_format(memory_format, "is_contiguous"))
+        return geometry.has_format(self._mt_array, checked_format(memory_format, "is_contiguous"))
 
     def untyped_storage(self) -> storage.UntypedStorage:
-        return storage.storage_of(self._array)
+        return storage.storage_of(self._mt_array)
 
     def storage(self) -> typed_storage.TypedStorage:
         return typed_storage.typed_storage(self.untyped_storage(), self.dtype)
@@ -126,7 +126,7 @@ class Tensor(TensorMethods):
 
     @read_only
     def dtype(self) -> Dtype:
-        return FROM_NUMPY[self._array.dtype]
+        return FROM_NUMPY[self._mt_array.dtype]
 
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point
@@ -139,7 +139,7 @@ class Tensor(TensorMethods):
 
     @read_only
     def device(self) -> Device:
-        array = self._array
+        array = self._mt_array
         return CPU if type(array) is np.ndarray else array.device
 
     def get_device(self) -> int:
@@ -164,7 +164,7 @@ class Tensor(TensorMethods):
 
     @read_only
     def layout(self) -> Layout:
-        return getattr(self._array, "layout", strided)
+        return getattr(self._mt_array, "layout", strided)
 
     @read_only
     def is_sparse(self) -> bool:
@@ -174,20 +174,20 @@ class Tensor(TensorMethods):
 
     @read_only
     def _version(self) -> int:
-        counter = self._version_counter
-        if counter is None and self._meta is not None and self._meta.inference:
+        counter = self._mt_version
+        if counter is None and self._mt_meta is not None and self._mt_meta.inference:
             raise RuntimeError("Inference tensors do not track version counter.")
         return 0 if counter is None else counter[0]
 
     @read_only
     def _base(self) -> "Tensor | None":
-        return None if self._meta is None else self._meta.base
+        return None if self._mt_meta is None else self._mt_meta.base
 
     def _is_view(self) -> bool:
         return self._base is not None
 
     def is_inference(self) -> bool:
-        return self._meta is not None and self._meta.inference
+        return self._mt_meta is not None and self._mt_meta.inference
 
     is_mkldnn = is_mps = is_nested = is_quantized = is_vulkan = is_xla = is_xpu = (
         False  # kinds that exist in torch only
@@ -201,7 +201,7 @@ class Tensor(TensorMethods):
     __array_priority__ = 1000  # so that `ndarray * tensor` asks the tensor first
 
     def __len__(self) -> int:
-        shape = self._array.shape
+        shape = self._mt_array.shape
         if not shape:
             raise TypeError("len() of a 0-d tensor")
         return shape[0]
@@ -241,16 +241,16 @@ _CLASS_FURNITURE = frozenset(vars(type("Empty", (), {}))) | {
 def wrap(array: Any, node: Any = None, kind: Any = None) -> Tensor:
     """A fresh tensor; with a node, the node's only output. `kind` is that of the array, if it is known."""
     tensor = _new(Tensor)
-    tensor._array = array
-    tensor._kind = kind
-    tensor._version_counter = None
-    tensor._meta = None
+    tensor._mt_array = array
+    tensor._mt_kind = kind
+    tensor._mt_version = None
+    tensor._mt_meta = None
     if node is None:
-        tensor._edge = None
+        tensor._mt_edge = None
     else:
         node.output_shape = shape = array.shape
         node.output_dtype = dtype = array.dtype
-        tensor._edge = (node, 0, shape, dtype)
+        tensor._mt_edge = (node, 0, shape, dtype)
     return tensor
 
 
@@ -266,7 +266,7 @@ def wrap_output(array: Any, node: Any, output_nr: int) -> Tensor | None:
         return None
     tensor = wrap(array)
     if node is not None:
-        tensor._edge = edge_to(node, output_nr)
+        tensor._mt_edge = edge_to(node, output_nr)
     return tensor
 
 
@@ -299,11 +299,11 @@ def make_objects_with(new: Callable[[type], Any]) -> None:
 def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
     """Another tensor on the same array, outside of the graph and with a version counter of its own (like `.data`)."""
     alias = _new(cls)
-    alias._array = tensor._array
-    alias._kind = tensor._kind
-    alias._version_counter = None
-    alias._edge = None
-    alias._meta = None
+    alias._mt_array = tensor._mt_array
+    alias._mt_kind = tensor._mt_kind
+    alias._mt_version = None
+    alias._mt_edge = None
+    alias._mt_meta = None
     return alias
 
 
@@ -321,7 +321,7 @@ def same_object(tensor: Tensor) -> Any:
 
 def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple] | None) -> Tensor:
     """A view of a tensor: `array` shares memory with the tensor's; `replay` makes the view again from a new base."""
-    meta = tensor._meta
+    meta = tensor._mt_meta
     own = _new(ViewMeta)
     own.replay = replay
     if type(meta) is ViewMeta:
@@ -332,15 +332,15 @@ def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple
         return _inference_view(array)
     else:
         own.base = tensor
-    counter = tensor._version_counter
+    counter = tensor._mt_version
     if counter is None:
-        tensor._version_counter = counter = [0]
+        tensor._mt_version = counter = [0]
     view = _new(Tensor)
-    view._array = array
-    view._kind = None
-    view._version_counter = counter
-    view._edge = ASK
-    view._meta = own
+    view._mt_array = array
+    view._mt_kind = None
+    view._mt_version = counter
+    view._mt_edge = ASK
+    view._mt_meta = own
     own.version = counter[0]
     if node is not None:
         node.output_shape = shape = array.shape
@@ -359,34 +359,34 @@ def view_outputs(
     if node is not None:
         set_outputs(node, [(array.shape, array.dtype) for array in arrays])
     for output_nr, view in enumerate(views):
-        own = view._meta
+        own = view._mt_meta
         if own.base is None:
             continue
         own.creation = _stricter(own.creation, MULTI_OUTPUT)
         if node is not None:
             own.edge = edge_to(node, output_nr)
-            own.version = view._version_counter[0]
+            own.version = view._mt_version[0]
     return views
 
 
 def twin_of(tensor: Tensor, array: Any) -> Tensor:
     """The tensor outside of the graph, on the same memory and with the same version (`detach`)."""
-    is_inference = tensor._meta is not None and tensor._meta.inference
-    if array.dtype is not tensor._array.dtype and _thread.inference != is_inference:
+    is_inference = tensor._mt_meta is not None and tensor._mt_meta.inference
+    if array.dtype is not tensor._mt_array.dtype and _thread.inference != is_inference:
         return _inference_view(array) if _thread.inference else wrap(array)  # view(dtype) makes a tensor of the mode
     twin = _inference_view(array) if is_inference else wrap(array)
     if not is_inference:
-        twin._version_counter = share_version(tensor)
+        twin._mt_version = share_version(tensor)
     elif not _thread.inference:
-        twin._version_counter = [0]  # outside of inference mode every new tensor has one, and may be written
+        twin._mt_version = [0]  # outside of inference mode every new tensor has one, and may be written
     return twin
 
 
 def share_version(tensor: Tensor) -> list[int]:
     """The tensor's version counter, made if it has none yet, to be shared with another tensor."""
-    counter = tensor._version_counter
+    counter = tensor._mt_version
     if counter is None:
-        tensor._version_counter = counter = [0]
+        tensor._mt_version = counter = [0]
     return counter
 
 
@@ -408,9 +408,9 @@ def _inference_view(array: Any) -> Tensor:
 
 def autograd_meta(tensor: Tensor) -> AutogradMeta:
     """The tensor's autograd fields, made if it has none yet."""
-    meta = tensor._meta
+    meta = tensor._mt_meta
     if meta is None:
-        tensor._meta = meta = AutogradMeta()
+        tensor._mt_meta = meta = AutogradMeta()
     return meta
 
 
@@ -420,19 +420,19 @@ def autograd_meta(tensor: Tensor) -> AutogradMeta:
 class WrappedNumber:
     """A Python number where a tensor is expected (torch: a wrapped number). It never raises a result's precision."""
 
-    __slots__ = ("_array",)
+    __slots__ = ("_mt_array",)
 
-    _kind = False
-    _edge = None
-    _version_counter = None
-    _meta = None
+    _mt_kind = False
+    _mt_edge = None
+    _mt_version = None
+    _mt_meta = None
     requires_grad = False
 
     def __init__(self, number: int | float | complex) -> None:
-        self._array = number
+        self._mt_array = number
 
     def __repr__(self) -> str:
-        return f"WrappedNumber({self._array!r})"
+        return f"WrappedNumber({self._mt_array!r})"
 
 
 _NUMBER_TYPES = frozenset((int, float, bool, complex))
@@ -442,7 +442,7 @@ def as_operand(value: Any) -> "Tensor | WrappedNumber | None":
     """The operand that a value stands for; None for a value that is neither a tensor nor a number."""
     if type(value) in _NUMBER_TYPES:
         operand = _new(WrappedNumber)
-        operand._array = value
+        operand._mt_array = value
         return operand
     if isinstance(value, (Tensor, WrappedNumber)):
         return value

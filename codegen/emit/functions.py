@@ -213,9 +213,9 @@ def _arrays(op: Op) -> tuple[Array, ...]:
     ]
     outs = op.schema.out_arguments
     if len(outs) == 1:
-        arrays.append(Array("out_array", "out._array", False))
+        arrays.append(Array("out_array", "out._mt_array", False))
     elif outs:
-        arrays.append(Array("out_arrays", "tuple([tensor._array for tensor in out])", False))
+        arrays.append(Array("out_arrays", "tuple([tensor._mt_array for tensor in out])", False))
     return tuple(arrays)
 
 
@@ -223,10 +223,10 @@ def _array_source(argument: Argument) -> str:
     name = argument.python_name
     kind = argument.type
     if not kind.is_tensor_list:
-        return f"None if {name} is None else {name}._array" if kind.is_optional else f"{name}._array"
+        return f"None if {name} is None else {name}._mt_array" if kind.is_optional else f"{name}._mt_array"
     if "?" in str(kind):
-        return f"[None if tensor is None else tensor._array for tensor in {name}]"
-    return f"[tensor._array for tensor in {name}]"
+        return f"[None if tensor is None else tensor._mt_array for tensor in {name}]"
+    return f"[tensor._mt_array for tensor in {name}]"
 
 
 def _array_errors(op: Op) -> str:
@@ -253,7 +253,7 @@ def _kind(model: Model, op: Op) -> Kind | None:
         return None
     names = [argument.python_name for argument in tensors]
     if len(names) == 1:
-        return Kind(f"{names[0]}._kind or kind_of({names[0]})")
+        return Kind(f"{names[0]}._mt_kind or kind_of({names[0]})")
     if len(names) == 2:
         first, second = names
         arrays = comma_separated(map(array_name, tensors))
@@ -264,7 +264,7 @@ def _kind(model: Model, op: Op) -> Kind | None:
 
 def _is_direct(op: Op, second: str) -> str:
     """The test for two plain operands while nobody watches and the numbers besides them have their default values."""
-    tests = ["kind", f"kind is {second}._kind", "not state.interceptors"]
+    tests = ["kind", f"kind is {second}._mt_kind", "not state.interceptors"]
     for argument in op.schema.inputs:
         if not argument.type.holds_tensors:
             if argument.type != BaseType("Scalar") or argument.default is None:

@@ -93,9 +93,9 @@ def _edge(argument: Argument, alone: bool) -> Edge:
     if argument.type.is_list:
         lookup = f"edges_of({name})"
     elif argument.type.is_optional:
-        lookup = f"None if {name} is None else ({name}._edge or edge_of({name}))"
+        lookup = f"None if {name} is None else ({name}._mt_edge or edge_of({name}))"
     else:
-        lookup = f"{name}._edge or edge_of({name})"
+        lookup = f"{name}._mt_edge or edge_of({name})"
     return Edge(_variable(argument, alone), lookup)
 
 
@@ -134,7 +134,7 @@ def _may_record(op: Op, edges: tuple[Argument, ...], when: Formula | None) -> st
 
 def _has_edge(argument: Argument) -> str:
     name = argument.python_name
-    test = f"{name}._edge is not None"
+    test = f"{name}._mt_edge is not None"
     return f"({name} is not None and {test})" if argument.type.is_optional else test
 
 

@@ -82,7 +82,7 @@ def empty_out(size, *more_size, memory_format=None, out):
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "empty", "size", 1)
     try:
-        out_array = out._array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(empty_out, size, *more_size, memory_format=memory_format, out=out)
     set_array(out, _empty_kernels[type(out_array)](size, None, None, None, None, memory_format, out=out_array))
@@ -163,7 +163,7 @@ def zeros_out(size, *more_size, out):
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "zeros", "size", 1)
     try:
-        out_array = out._array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(zeros_out, size, *more_size, out=out)
     set_array(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
@@ -214,7 +214,7 @@ def ones_out(size, *more_size, out):
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "ones", "size", 1)
     try:
-        out_array = out._array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ones_out, size, *more_size, out=out)
     set_array(out, _ones_kernels[type(out_array)](size, None, None, None, None, out=out_array))
@@ -265,7 +265,7 @@ def full_out(size, fill_value, *, out):
     if type(fill_value) is not int and type(fill_value) is not float:
         fill_value = scalar_of(fill_value, "full", "fill_value", 2)
     try:
-        out_array = out._array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(full_out, size, fill_value, out=out)
     set_array(out, _full_kernels[type(out_array)](size, fill_value, None, None, None, None, out=out_array))
@@ -433,7 +433,7 @@ def arange_start_step_out(start, end, step=1, *, out):
     if type(step) is not int and type(step) is not float:
         step = scalar_of(step, "arange", "step", 3)
     try:
-        out_array = out._array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(arange_start_step_out, start, end, step, out=out)
     set_array(out, _arange_start_step_kernels[type(out_array)](start, end, step, None, None, None, None, out=out_array))
@@ -488,7 +488,7 @@ def linspace_default_out(start, end, steps, *, out):
     if type(steps) is not int:
         steps = int_of(steps, "linspace", "steps", 3)
     try:
-        out_array = out._array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(linspace_default_out, start, end, steps, out=out)
     set_array(out, _linspace_default_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array))
@@ -1343,7 +1343,7 @@ def eye_default_out(n, *, out):
     if type(n) is not int:
         n = int_of(n, "eye", "n", 1)
     try:
-        out_array = out._array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eye_default_out, n, out=out)
     set_array(out, _eye_default_kernels[type(out_array)](n, None, None, None, None, out=out_array))
@@ -1427,7 +1427,7 @@ def eye_m_out(n, m, *, out):
     if type(m) is not int:
         m = int_of(m, "eye", "m", 2)
     try:
-        out_array = out._array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eye_m_out, n, m, out=out)
     set_array(out, _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array))
@@ -2109,7 +2109,7 @@ def empty_like(
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "empty_like")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             empty_like,
@@ -2150,7 +2150,7 @@ def zeros_like(
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "zeros_like")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             zeros_like,
@@ -2191,7 +2191,7 @@ def ones_like(
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "ones_like")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             ones_like,
@@ -2243,7 +2243,7 @@ def full_like(
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "full_like")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             full_like,
@@ -2493,14 +2493,14 @@ def clone(input, *, memory_format=None):
     if state.interceptors and intercepts(clone, input):
         return call(clone, input, memory_format=memory_format)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(clone, input, memory_format=memory_format)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.CloneBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2536,18 +2536,18 @@ def copy_(input, other, non_blocking=False):
     if non_blocking is not False and non_blocking is not True:
         non_blocking = bool_of(non_blocking, "copy_", "non_blocking", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(copy_, input, other, non_blocking)
-    other_array = other._array
+    other_array = other._mt_array
     node = None
     if (
-        (input._edge is not None or other._edge is not None)
+        (input._mt_edge is not None or other._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and (input.is_floating_point() or input.is_complex())
     ):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.CopyBackwards()
@@ -2583,7 +2583,7 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
     if non_blocking is not False and non_blocking is not True:
         non_blocking = bool_of(non_blocking, "_to_copy", "non_blocking")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             _to_copy,
@@ -2597,10 +2597,10 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
         )
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and (dtype is None or dtype.is_floating_point or dtype.is_complex)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ToCopyBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2749,14 +2749,14 @@ def fill_Scalar(input, value):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "fill", "value", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(fill_Scalar, input, value)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FillBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2771,14 +2771,14 @@ def fill__Scalar(input, value):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "fill_", "value", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(fill__Scalar, input, value)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.FillBackward2()
@@ -2799,14 +2799,14 @@ def fill_Tensor(input, value):
     if state.interceptors and intercepts(fill_Tensor, input, value):
         return call(fill_Tensor, input, value)
     try:
-        input_array = input._array
-        value_array = value._array
+        input_array = input._mt_array
+        value_array = value._mt_array
     except AttributeError:
         return raise_bad_argument(fill_Tensor, input, value)
     node = None
-    if (input._edge is not None or value._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        value_edge = value._edge or edge_of(value)
+    if (input._mt_edge is not None or value._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        value_edge = value._mt_edge or edge_of(value)
         if input_edge or value_edge:
             node = nodes.FillBackward1()
             node.sequence_nr = next_sequence_nr()
@@ -2833,14 +2833,14 @@ def fill__Tensor(input, value):
     if state.interceptors and intercepts(fill__Tensor, input, value):
         return call(fill__Tensor, input, value)
     try:
-        input_array = input._array
-        value_array = value._array
+        input_array = input._mt_array
+        value_array = value._mt_array
     except AttributeError:
         return raise_bad_argument(fill__Tensor, input, value)
     node = None
-    if (input._edge is not None or value._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        value_edge = value._edge or edge_of(value)
+    if (input._mt_edge is not None or value._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        value_edge = value._mt_edge or edge_of(value)
         if input_edge or value_edge:
             check_inplace(input)
             node = nodes.FillBackward3()
@@ -2875,14 +2875,14 @@ def zero_(input):
     if state.interceptors and intercepts(zero_, input):
         return call(zero_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(zero_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ZeroBackward0()
@@ -2914,14 +2914,14 @@ def complex(real, imag, *, out=None):
     if out is not None:
         return complex_out(real, imag, out=out)
     try:
-        real_array = real._array
-        imag_array = imag._array
+        real_array = real._mt_array
+        imag_array = imag._mt_array
     except AttributeError:
         return raise_bad_argument(complex, real, imag, out=out)
     node = None
-    if (real._edge is not None or imag._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        real_edge = real._edge or edge_of(real)
-        imag_edge = imag._edge or edge_of(imag)
+    if (real._mt_edge is not None or imag._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        real_edge = real._mt_edge or edge_of(real)
+        imag_edge = imag._mt_edge or edge_of(imag)
         if real_edge or imag_edge:
             node = nodes.ComplexBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2934,9 +2934,9 @@ def complex_out(real, imag, *, out):
     if state.interceptors and intercepts(complex_out, real, imag, out):
         return call(complex_out, real, imag, out=out)
     try:
-        real_array = real._array
-        imag_array = imag._array
-        out_array = out._array
+        real_array = real._mt_array
+        imag_array = imag._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(complex_out, real, imag, out=out)
     refuse_grad("complex", real, imag, out)
@@ -2957,12 +2957,12 @@ def polar(abs, angle, *, out=None):
         return raise_bad_argument(polar, abs, angle, out=out)
     node = None
     if (
-        (abs._edge is not None or angle._edge is not None)
+        (abs._mt_edge is not None or angle._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(abs, angle))
     ):
-        abs_edge = abs._edge or edge_of(abs)
-        angle_edge = angle._edge or edge_of(angle)
+        abs_edge = abs._mt_edge or edge_of(abs)
+        angle_edge = angle._mt_edge or edge_of(angle)
         if abs_edge or angle_edge:
             node = nodes.PolarBackward0()
             node.sequence_nr = next_sequence_nr()

@@ -43,14 +43,14 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
     if forward is not False and forward is not True:
         forward = bool_of(forward, "_fft_c2c", "forward", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_fft_c2c, input, dim, normalization, forward, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FftC2CBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -75,8 +75,8 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
     if forward is not False and forward is not True:
         forward = bool_of(forward, "_fft_c2c", "forward", 4)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_fft_c2c_out, input, dim, normalization, forward, out=out)
     refuse_grad("_fft_c2c", input, out)
@@ -101,14 +101,14 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
     if onesided is not False and onesided is not True:
         onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_fft_r2c, input, dim, normalization, onesided, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FftR2CBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -134,8 +134,8 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
     if onesided is not False and onesided is not True:
         onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_fft_r2c_out, input, dim, normalization, onesided, out=out)
     refuse_grad("_fft_r2c", input, out)
@@ -160,14 +160,14 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
     if type(last_dim_size) is not int:
         last_dim_size = int_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_fft_c2r, input, dim, normalization, last_dim_size, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FftC2RBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -191,8 +191,8 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
     if type(last_dim_size) is not int:
         last_dim_size = int_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
     refuse_grad("_fft_c2r", input, out)

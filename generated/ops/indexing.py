@@ -38,15 +38,15 @@ def index(input, indices, *, out=None):
     if type(indices) is not list and not isinstance(indices, (list, tuple)):
         return raise_bad_argument(index, input, indices, out=out)
     try:
-        input_array = input._array
-        indices_arrays = [None if tensor is None else tensor._array for tensor in indices]
+        input_array = input._mt_array
+        indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
     except (AttributeError, TypeError):
         return raise_bad_argument(index, input, indices, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.IndexBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -63,9 +63,9 @@ def index_out(input, indices, *, out):
     if type(indices) is not list and not isinstance(indices, (list, tuple)):
         return raise_bad_argument(index_out, input, indices, out=out)
     try:
-        input_array = input._array
-        indices_arrays = [None if tensor is None else tensor._array for tensor in indices]
-        out_array = out._array
+        input_array = input._mt_array
+        indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
+        out_array = out._mt_array
     except (AttributeError, TypeError):
         return raise_bad_argument(index_out, input, indices, out=out)
     refuse_grad("index", input, out)
@@ -164,15 +164,15 @@ def index_put(input, indices, values, accumulate=False):
     if accumulate is not False and accumulate is not True:
         accumulate = bool_of(accumulate, "index_put", "accumulate", 4)
     try:
-        input_array = input._array
-        indices_arrays = [None if tensor is None else tensor._array for tensor in indices]
-        values_array = values._array
+        input_array = input._mt_array
+        indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
+        values_array = values._mt_array
     except (AttributeError, TypeError):
         return raise_bad_argument(index_put, input, indices, values, accumulate)
     node = None
-    if (input._edge is not None or values._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        values_edge = values._edge or edge_of(values)
+    if (input._mt_edge is not None or values._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        values_edge = values._mt_edge or edge_of(values)
         if input_edge or values_edge:
             node = nodes.IndexPutBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -191,15 +191,15 @@ def index_put_(input, indices, values, accumulate=False):
     if accumulate is not False and accumulate is not True:
         accumulate = bool_of(accumulate, "index_put_", "accumulate", 4)
     try:
-        input_array = input._array
-        indices_arrays = [None if tensor is None else tensor._array for tensor in indices]
-        values_array = values._array
+        input_array = input._mt_array
+        indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
+        values_array = values._mt_array
     except (AttributeError, TypeError):
         return raise_bad_argument(index_put_, input, indices, values, accumulate)
     node = None
-    if (input._edge is not None or values._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        values_edge = values._edge or edge_of(values)
+    if (input._mt_edge is not None or values._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        values_edge = values._mt_edge or edge_of(values)
         if input_edge or values_edge:
             check_inplace(input)
             node = nodes.IndexPutBackward0()
@@ -226,15 +226,15 @@ def index_select(input, dim, index, *, out=None):
     if type(dim) is not int:
         dim = int_of(dim, "index_select", "dim", 2)
     try:
-        input_array = input._array
-        index_array = index._array
+        input_array = input._mt_array
+        index_array = index._mt_array
     except AttributeError:
         return raise_bad_argument(index_select, input, dim, index, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.IndexSelectBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -252,9 +252,9 @@ def index_select_out(input, dim, index, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "index_select", "dim", 2)
     try:
-        input_array = input._array
-        index_array = index._array
-        out_array = out._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(index_select_out, input, dim, index, out=out)
     refuse_grad("index_select", input, out)
@@ -277,15 +277,15 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "index_add", "alpha")
     try:
-        input_array = input._array
-        index_array = index._array
-        source_array = source._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        source_array = source._mt_array
     except AttributeError:
         return raise_bad_argument(index_add, input, dim, index, source, alpha=alpha, out=out)
     node = None
-    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        source_edge = source._edge or edge_of(source)
+    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        source_edge = source._mt_edge or edge_of(source)
         if input_edge or source_edge:
             node = nodes.IndexAddBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -305,15 +305,15 @@ def index_add_(input, dim, index, source, *, alpha=1):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "index_add_", "alpha")
     try:
-        input_array = input._array
-        index_array = index._array
-        source_array = source._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        source_array = source._mt_array
     except AttributeError:
         return raise_bad_argument(index_add_, input, dim, index, source, alpha=alpha)
     node = None
-    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        source_edge = source._edge or edge_of(source)
+    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        source_edge = source._mt_edge or edge_of(source)
         if input_edge or source_edge:
             check_inplace(input)
             node = nodes.IndexAddBackward0()
@@ -338,10 +338,10 @@ def index_add_out(input, dim, index, source, *, alpha=1, out):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "index_add", "alpha")
     try:
-        input_array = input._array
-        index_array = index._array
-        source_array = source._array
-        out_array = out._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        source_array = source._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(index_add_out, input, dim, index, source, alpha=alpha, out=out)
     refuse_grad("index_add", input, source, out)
@@ -366,15 +366,15 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     if sparse_grad is not False and sparse_grad is not True:
         sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
     try:
-        input_array = input._array
-        index_array = index._array
+        input_array = input._mt_array
+        index_array = index._mt_array
     except AttributeError:
         return raise_bad_argument(gather, input, dim, index, sparse_grad=sparse_grad, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.GatherBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -393,9 +393,9 @@ def gather_out(input, dim, index, *, sparse_grad=False, out):
     if sparse_grad is not False and sparse_grad is not True:
         sparse_grad = bool_of(sparse_grad, "gather", "sparse_grad")
     try:
-        input_array = input._array
-        index_array = index._array
-        out_array = out._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
     refuse_grad("gather", input, out)
@@ -416,15 +416,15 @@ def scatter_src(input, dim, index, src, *, out=None):
     if type(dim) is not int:
         dim = int_of(dim, "scatter", "dim", 2)
     try:
-        input_array = input._array
-        index_array = index._array
-        src_array = src._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        src_array = src._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_src, input, dim, index, src, out=out)
     node = None
-    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        src_edge = src._edge or edge_of(src)
+    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
             node = nodes.ScatterBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -441,15 +441,15 @@ def scatter__src(input, dim, index, src):
     if type(dim) is not int:
         dim = int_of(dim, "scatter_", "dim", 2)
     try:
-        input_array = input._array
-        index_array = index._array
-        src_array = src._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        src_array = src._mt_array
     except AttributeError:
         return raise_bad_argument(scatter__src, input, dim, index, src)
     node = None
-    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        src_edge = src._edge or edge_of(src)
+    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
             check_inplace(input)
             node = nodes.ScatterBackward0()
@@ -471,10 +471,10 @@ def scatter_src_out(input, dim, index, src, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "scatter", "dim", 2)
     try:
-        input_array = input._array
-        index_array = index._array
-        src_array = src._array
-        out_array = out._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        src_array = src._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_src_out, input, dim, index, src, out=out)
     refuse_grad("scatter", input, src, out)
@@ -497,15 +497,15 @@ def scatter_value(input, dim, index, value, *, out=None):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "scatter", "value", 4)
     try:
-        input_array = input._array
-        index_array = index._array
+        input_array = input._mt_array
+        index_array = index._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_value, input, dim, index, value, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ScatterBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -524,15 +524,15 @@ def scatter__value(input, dim, index, value):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "scatter_", "value", 4)
     try:
-        input_array = input._array
-        index_array = index._array
+        input_array = input._mt_array
+        index_array = index._mt_array
     except AttributeError:
         return raise_bad_argument(scatter__value, input, dim, index, value)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ScatterBackward1()
@@ -556,9 +556,9 @@ def scatter_value_out(input, dim, index, value, *, out):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "scatter", "value", 4)
     try:
-        input_array = input._array
-        index_array = index._array
-        out_array = out._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_value_out, input, dim, index, value, out=out)
     refuse_grad("scatter", input, out)
@@ -579,15 +579,15 @@ def scatter_add(input, dim, index, src, *, out=None):
     if type(dim) is not int:
         dim = int_of(dim, "scatter_add", "dim", 2)
     try:
-        input_array = input._array
-        index_array = index._array
-        src_array = src._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        src_array = src._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_add, input, dim, index, src, out=out)
     node = None
-    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        src_edge = src._edge or edge_of(src)
+    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
             node = nodes.ScatterAddBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -604,15 +604,15 @@ def scatter_add_(input, dim, index, src):
     if type(dim) is not int:
         dim = int_of(dim, "scatter_add_", "dim", 2)
     try:
-        input_array = input._array
-        index_array = index._array
-        src_array = src._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        src_array = src._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_add_, input, dim, index, src)
     node = None
-    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        src_edge = src._edge or edge_of(src)
+    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
             check_inplace(input)
             node = nodes.ScatterAddBackward0()
@@ -634,10 +634,10 @@ def scatter_add_out(input, dim, index, src, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "scatter_add", "dim", 2)
     try:
-        input_array = input._array
-        index_array = index._array
-        src_array = src._array
-        out_array = out._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        src_array = src._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_add_out, input, dim, index, src, out=out)
     refuse_grad("scatter_add", input, src, out)
@@ -660,15 +660,15 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
     if type(reduce) is not str:
         reduce = str_of(reduce, "scatter", "reduce")
     try:
-        input_array = input._array
-        index_array = index._array
-        src_array = src._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        src_array = src._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_reduce_overload, input, dim, index, src, reduce=reduce, out=out)
     node = None
-    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        src_edge = src._edge or edge_of(src)
+    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
             node = nodes.ScatterBackward2()
             node.sequence_nr = next_sequence_nr()
@@ -687,15 +687,15 @@ def scatter__reduce(input, dim, index, src, *, reduce):
     if type(reduce) is not str:
         reduce = str_of(reduce, "scatter_", "reduce")
     try:
-        input_array = input._array
-        index_array = index._array
-        src_array = src._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        src_array = src._mt_array
     except AttributeError:
         return raise_bad_argument(scatter__reduce, input, dim, index, src, reduce=reduce)
     node = None
-    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        src_edge = src._edge or edge_of(src)
+    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
             check_inplace(input)
             node = nodes.ScatterBackward2()
@@ -719,10 +719,10 @@ def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
     if type(reduce) is not str:
         reduce = str_of(reduce, "scatter", "reduce")
     try:
-        input_array = input._array
-        index_array = index._array
-        src_array = src._array
-        out_array = out._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        src_array = src._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
     refuse_grad("aten::scatter", input, src, out)
@@ -752,15 +752,15 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
     if type(reduce) is not str:
         reduce = str_of(reduce, "scatter", "reduce")
     try:
-        input_array = input._array
-        index_array = index._array
+        input_array = input._mt_array
+        index_array = index._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_value_reduce, input, dim, index, value, reduce=reduce, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ScatterBackward3()
         node.sequence_nr = next_sequence_nr()
@@ -812,15 +812,15 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
     if type(reduce) is not str:
         reduce = str_of(reduce, "scatter_", "reduce")
     try:
-        input_array = input._array
-        index_array = index._array
+        input_array = input._mt_array
+        index_array = index._mt_array
     except AttributeError:
         return raise_bad_argument(scatter__value_reduce, input, dim, index, value, reduce=reduce)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ScatterBackward3()
@@ -877,9 +877,9 @@ def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
     if type(reduce) is not str:
         reduce = str_of(reduce, "scatter", "reduce")
     try:
-        input_array = input._array
-        index_array = index._array
-        out_array = out._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
     refuse_grad("aten::scatter", input, out)
@@ -907,15 +907,15 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     if include_self is not False and include_self is not True:
         include_self = bool_of(include_self, "scatter_reduce", "include_self")
     try:
-        input_array = input._array
-        index_array = index._array
-        src_array = src._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        src_array = src._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_reduce, input, dim, index, src, reduce, include_self=include_self, out=out)
     node = None
-    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        src_edge = src._edge or edge_of(src)
+    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
             node = nodes.ScatterReduceBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -943,15 +943,15 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
     if include_self is not False and include_self is not True:
         include_self = bool_of(include_self, "scatter_reduce_", "include_self")
     try:
-        input_array = input._array
-        index_array = index._array
-        src_array = src._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        src_array = src._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_reduce_, input, dim, index, src, reduce, include_self=include_self)
     node = None
-    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        src_edge = src._edge or edge_of(src)
+    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
             check_inplace(input)
             node = nodes.ScatterReduceBackward0()
@@ -982,10 +982,10 @@ def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out
     if include_self is not False and include_self is not True:
         include_self = bool_of(include_self, "scatter_reduce", "include_self")
     try:
-        input_array = input._array
-        index_array = index._array
-        src_array = src._array
-        out_array = out._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        src_array = src._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out
@@ -1017,15 +1017,15 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     if include_self is not False and include_self is not True:
         include_self = bool_of(include_self, "index_reduce", "include_self")
     try:
-        input_array = input._array
-        index_array = index._array
-        source_array = source._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        source_array = source._mt_array
     except AttributeError:
         return raise_bad_argument(index_reduce, input, dim, index, source, reduce, include_self=include_self, out=out)
     node = None
-    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        source_edge = source._edge or edge_of(source)
+    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        source_edge = source._mt_edge or edge_of(source)
         if input_edge or source_edge:
             node = nodes.IndexReduceBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1054,15 +1054,15 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
     if include_self is not False and include_self is not True:
         include_self = bool_of(include_self, "index_reduce_", "include_self")
     try:
-        input_array = input._array
-        index_array = index._array
-        source_array = source._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        source_array = source._mt_array
     except AttributeError:
         return raise_bad_argument(index_reduce_, input, dim, index, source, reduce, include_self=include_self)
     node = None
-    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        source_edge = source._edge or edge_of(source)
+    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        source_edge = source._mt_edge or edge_of(source)
         if input_edge or source_edge:
             check_inplace(input)
             node = nodes.IndexReduceBackward0()
@@ -1093,10 +1093,10 @@ def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, ou
     if include_self is not False and include_self is not True:
         include_self = bool_of(include_self, "index_reduce", "include_self")
     try:
-        input_array = input._array
-        index_array = index._array
-        source_array = source._array
-        out_array = out._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        source_array = source._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out
@@ -1122,15 +1122,15 @@ def put(input, index, source, accumulate=False):
     if accumulate is not False and accumulate is not True:
         accumulate = bool_of(accumulate, "put", "accumulate", 4)
     try:
-        input_array = input._array
-        index_array = index._array
-        source_array = source._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        source_array = source._mt_array
     except AttributeError:
         return raise_bad_argument(put, input, index, source, accumulate)
     node = None
-    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        source_edge = source._edge or edge_of(source)
+    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        source_edge = source._mt_edge or edge_of(source)
         if input_edge or source_edge:
             node = nodes.PutBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1148,15 +1148,15 @@ def put_(input, index, source, accumulate=False):
     if accumulate is not False and accumulate is not True:
         accumulate = bool_of(accumulate, "put_", "accumulate", 4)
     try:
-        input_array = input._array
-        index_array = index._array
-        source_array = source._array
+        input_array = input._mt_array
+        index_array = index._mt_array
+        source_array = source._mt_array
     except AttributeError:
         return raise_bad_argument(put_, input, index, source, accumulate)
     node = None
-    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        source_edge = source._edge or edge_of(source)
+    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        source_edge = source._mt_edge or edge_of(source)
         if input_edge or source_edge:
             check_inplace(input)
             node = nodes.PutBackward0()
@@ -1182,15 +1182,15 @@ def masked_select(input, mask, *, out=None):
     if out is not None:
         return masked_select_out(input, mask, out=out)
     try:
-        input_array = input._array
-        mask_array = mask._array
+        input_array = input._mt_array
+        mask_array = mask._mt_array
     except AttributeError:
         return raise_bad_argument(masked_select, input, mask, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MaskedSelectBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1204,9 +1204,9 @@ def masked_select_out(input, mask, *, out):
     if state.interceptors and intercepts(masked_select_out, input, mask, out):
         return call(masked_select_out, input, mask, out=out)
     try:
-        input_array = input._array
-        mask_array = mask._array
-        out_array = out._array
+        input_array = input._mt_array
+        mask_array = mask._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(masked_select_out, input, mask, out=out)
     refuse_grad("masked_select", input, out)
@@ -1223,15 +1223,15 @@ def masked_scatter(input, mask, source):
     if state.interceptors and intercepts(masked_scatter, input, mask, source):
         return call(masked_scatter, input, mask, source)
     try:
-        input_array = input._array
-        mask_array = mask._array
-        source_array = source._array
+        input_array = input._mt_array
+        mask_array = mask._mt_array
+        source_array = source._mt_array
     except AttributeError:
         return raise_bad_argument(masked_scatter, input, mask, source)
     node = None
-    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        source_edge = source._edge or edge_of(source)
+    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        source_edge = source._mt_edge or edge_of(source)
         if input_edge or source_edge:
             node = nodes.MaskedScatterBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1246,15 +1246,15 @@ def masked_scatter_(input, mask, source):
     if state.interceptors and intercepts(masked_scatter_, input, mask, source):
         return call(masked_scatter_, input, mask, source)
     try:
-        input_array = input._array
-        mask_array = mask._array
-        source_array = source._array
+        input_array = input._mt_array
+        mask_array = mask._mt_array
+        source_array = source._mt_array
     except AttributeError:
         return raise_bad_argument(masked_scatter_, input, mask, source)
     node = None
-    if (input._edge is not None or source._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        source_edge = source._edge or edge_of(source)
+    if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        source_edge = source._mt_edge or edge_of(source)
         if input_edge or source_edge:
             check_inplace(input)
             node = nodes.MaskedScatterBackward0()
@@ -1279,7 +1279,7 @@ def nonzero(input, *, out=None):
     if out is not None:
         return nonzero_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(nonzero, input, out=out)
     return wrap(_nonzero_kernels[type(input_array)](input_array))
@@ -1290,8 +1290,8 @@ def nonzero_out(input, *, out):
     if state.interceptors and intercepts(nonzero_out, input, out):
         return call(nonzero_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(nonzero_out, input, out=out)
     set_array(out, _nonzero_kernels[type(input_array)](input_array, out=out_array))
@@ -1330,7 +1330,7 @@ def cat(tensors, dim=0, *, out=None, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "cat", "dim", 2)
     try:
-        tensors_arrays = [tensor._array for tensor in tensors]
+        tensors_arrays = [tensor._mt_array for tensor in tensors]
     except (AttributeError, TypeError):
         return raise_bad_argument(cat, tensors, dim, out=out)
     node = None
@@ -1356,8 +1356,8 @@ def cat_out(tensors, dim=0, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "cat", "dim", 2)
     try:
-        tensors_arrays = [tensor._array for tensor in tensors]
-        out_array = out._array
+        tensors_arrays = [tensor._mt_array for tensor in tensors]
+        out_array = out._mt_array
     except (AttributeError, TypeError):
         return raise_bad_argument(cat_out, tensors, dim, out=out)
     refuse_grad("cat", *tensors, out)
@@ -1384,7 +1384,7 @@ def stack(tensors, dim=0, *, out=None, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "stack", "dim", 2)
     try:
-        tensors_arrays = [tensor._array for tensor in tensors]
+        tensors_arrays = [tensor._mt_array for tensor in tensors]
     except (AttributeError, TypeError):
         return raise_bad_argument(stack, tensors, dim, out=out)
     node = None
@@ -1409,8 +1409,8 @@ def stack_out(tensors, dim=0, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "stack", "dim", 2)
     try:
-        tensors_arrays = [tensor._array for tensor in tensors]
-        out_array = out._array
+        tensors_arrays = [tensor._mt_array for tensor in tensors]
+        out_array = out._mt_array
     except (AttributeError, TypeError):
         return raise_bad_argument(stack_out, tensors, dim, out=out)
     refuse_grad("stack", *tensors, out)
@@ -1483,14 +1483,14 @@ def repeat(input, repeats, *more_repeats):
     elif type(repeats) is not tuple or repeats and type(repeats[0]) is not int:
         repeats = ints_of((repeats,) + more_repeats if more_repeats else repeats, "repeat", "repeats", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(repeat, input, repeats, *more_repeats)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.RepeatBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1515,14 +1515,14 @@ def flip(input, dims, *more_dims):
     elif type(dims) is not tuple or dims and type(dims[0]) is not int:
         dims = ints_of((dims,) + more_dims if more_dims else dims, "flip", "dims", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(flip, input, dims, *more_dims)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FlipBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1552,14 +1552,14 @@ def roll(input, shifts, dims=()):
     elif type(dims) is not tuple or dims and type(dims[0]) is not int:
         dims = ints_of(dims, "roll", "dims", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(roll, input, shifts, dims)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.RollBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1584,14 +1584,14 @@ def tril(input, diagonal=0, *, out=None):
     if type(diagonal) is not int:
         diagonal = int_of(diagonal, "tril", "diagonal", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(tril, input, diagonal, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.TrilBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1607,14 +1607,14 @@ def tril_(input, diagonal=0):
     if type(diagonal) is not int:
         diagonal = int_of(diagonal, "tril_", "diagonal", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(tril_, input, diagonal)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.TrilBackward0()
@@ -1635,8 +1635,8 @@ def tril_out(input, diagonal=0, *, out):
     if type(diagonal) is not int:
         diagonal = int_of(diagonal, "tril", "diagonal", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(tril_out, input, diagonal, out=out)
     refuse_grad("tril", input, out)
@@ -1657,14 +1657,14 @@ def triu(input, diagonal=0, *, out=None):
     if type(diagonal) is not int:
         diagonal = int_of(diagonal, "triu", "diagonal", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(triu, input, diagonal, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.TriuBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1680,14 +1680,14 @@ def triu_(input, diagonal=0):
     if type(diagonal) is not int:
         diagonal = int_of(diagonal, "triu_", "diagonal", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(triu_, input, diagonal)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.TriuBackward0()
@@ -1708,8 +1708,8 @@ def triu_out(input, diagonal=0, *, out):
     if type(diagonal) is not int:
         diagonal = int_of(diagonal, "triu", "diagonal", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(triu_out, input, diagonal, out=out)
     refuse_grad("triu", input, out)
@@ -1759,14 +1759,14 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     if type(dim2) is not int:
         dim2 = int_of(dim2, "diag_embed", "dim2", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(diag_embed, input, offset, dim1, dim2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.DiagEmbedBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1791,14 +1791,14 @@ def select_backward(grad_output, input_sizes, dim, index):
     if type(index) is not int:
         index = int_of(index, "select_backward", "index", 4)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(select_backward, grad_output, input_sizes, dim, index)
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.SelectBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1831,14 +1831,14 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
     if type(step) is not int:
         step = int_of(step, "slice_backward", "step", 6)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(slice_backward, grad_output, input_sizes, dim, start, end, step)
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.SliceBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1874,14 +1874,14 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     if type(dim2) is not int:
         dim2 = int_of(dim2, "diagonal_backward", "dim2", 5)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(diagonal_backward, grad_output, input_sizes, offset, dim1, dim2)
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.DiagonalBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1916,14 +1916,14 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     if type(step) is not int:
         step = int_of(step, "unfold_backward", "step", 5)
     try:
-        grad_in_array = grad_in._array
+        grad_in_array = grad_in._mt_array
     except AttributeError:
         return raise_bad_argument(unfold_backward, grad_in, input_sizes, dim, size, step)
     node = None
     if (
-        grad_in._edge is not None
+        grad_in._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_in._edge or edge_of(grad_in))
+        and (edge := grad_in._mt_edge or edge_of(grad_in))
     ):
         node = nodes.UnfoldBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2264,10 +2264,10 @@ def rot90(input, k=1, dims=(0, 1)):
         dims = ints_of(dims, "rot90", "dims", 3)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.Rot90Backward0()
         node.sequence_nr = next_sequence_nr()
@@ -2375,10 +2375,10 @@ def index_fill_int_Scalar(input, dim, index, value):
         value = scalar_of(value, "index_fill", "value", 4)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, index))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.IndexFillBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2485,12 +2485,12 @@ def index_copy(input, dim, index, source, *, out=None):
         dim = int_of(dim, "index_copy", "dim", 2)
     node = None
     if (
-        (input._edge is not None or source._edge is not None)
+        (input._mt_edge is not None or source._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, index, source))
     ):
-        input_edge = input._edge or edge_of(input)
-        source_edge = source._edge or edge_of(source)
+        input_edge = input._mt_edge or edge_of(input)
+        source_edge = source._mt_edge or edge_of(source)
         if input_edge or source_edge:
             node = nodes.IndexCopyBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2547,10 +2547,10 @@ def take(input, index, *, out=None):
         return raise_bad_argument(take, input, index, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, index))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.TakeBackward0()
         node.sequence_nr = next_sequence_nr()

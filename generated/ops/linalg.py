@@ -41,14 +41,14 @@ def mm(input, mat2, *, out=None):
     if out is not None:
         return mm_out(input, mat2, out=out)
     try:
-        input_array = input._array
-        mat2_array = mat2._array
+        input_array = input._mt_array
+        mat2_array = mat2._mt_array
     except AttributeError:
         return raise_bad_argument(mm, input, mat2, out=out)
     node = None
-    if (input._edge is not None or mat2._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        mat2_edge = mat2._edge or edge_of(mat2)
+    if (input._mt_edge is not None or mat2._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        mat2_edge = mat2._mt_edge or edge_of(mat2)
         if input_edge or mat2_edge:
             node = nodes.MmBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -64,9 +64,9 @@ def mm_out(input, mat2, *, out):
     if state.interceptors and intercepts(mm_out, input, mat2, out):
         return call(mm_out, input, mat2, out=out)
     try:
-        input_array = input._array
-        mat2_array = mat2._array
-        out_array = out._array
+        input_array = input._mt_array
+        mat2_array = mat2._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mm_out, input, mat2, out=out)
     refuse_grad("mm", input, mat2, out)
@@ -85,14 +85,14 @@ def bmm(input, mat2, *, out=None):
     if out is not None:
         return bmm_out(input, mat2, out=out)
     try:
-        input_array = input._array
-        mat2_array = mat2._array
+        input_array = input._mt_array
+        mat2_array = mat2._mt_array
     except AttributeError:
         return raise_bad_argument(bmm, input, mat2, out=out)
     node = None
-    if (input._edge is not None or mat2._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        mat2_edge = mat2._edge or edge_of(mat2)
+    if (input._mt_edge is not None or mat2._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        mat2_edge = mat2._mt_edge or edge_of(mat2)
         if input_edge or mat2_edge:
             node = nodes.BmmBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -106,9 +106,9 @@ def bmm_out(input, mat2, *, out):
     if state.interceptors and intercepts(bmm_out, input, mat2, out):
         return call(bmm_out, input, mat2, out=out)
     try:
-        input_array = input._array
-        mat2_array = mat2._array
-        out_array = out._array
+        input_array = input._mt_array
+        mat2_array = mat2._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bmm_out, input, mat2, out=out)
     refuse_grad("bmm", input, mat2, out)
@@ -127,14 +127,14 @@ def mv(input, vec, *, out=None):
     if out is not None:
         return mv_out(input, vec, out=out)
     try:
-        input_array = input._array
-        vec_array = vec._array
+        input_array = input._mt_array
+        vec_array = vec._mt_array
     except AttributeError:
         return raise_bad_argument(mv, input, vec, out=out)
     node = None
-    if (input._edge is not None or vec._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        vec_edge = vec._edge or edge_of(vec)
+    if (input._mt_edge is not None or vec._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        vec_edge = vec._mt_edge or edge_of(vec)
         if input_edge or vec_edge:
             node = nodes.MvBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -148,9 +148,9 @@ def mv_out(input, vec, *, out):
     if state.interceptors and intercepts(mv_out, input, vec, out):
         return call(mv_out, input, vec, out=out)
     try:
-        input_array = input._array
-        vec_array = vec._array
-        out_array = out._array
+        input_array = input._mt_array
+        vec_array = vec._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mv_out, input, vec, out=out)
     refuse_grad("mv", input, vec, out)
@@ -169,14 +169,14 @@ def dot(input, tensor, *, out=None):
     if out is not None:
         return dot_out(input, tensor, out=out)
     try:
-        input_array = input._array
-        tensor_array = tensor._array
+        input_array = input._mt_array
+        tensor_array = tensor._mt_array
     except AttributeError:
         return raise_bad_argument(dot, input, tensor, out=out)
     node = None
-    if (input._edge is not None or tensor._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        tensor_edge = tensor._edge or edge_of(tensor)
+    if (input._mt_edge is not None or tensor._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        tensor_edge = tensor._mt_edge or edge_of(tensor)
         if input_edge or tensor_edge:
             node = nodes.DotBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -190,9 +190,9 @@ def dot_out(input, tensor, *, out):
     if state.interceptors and intercepts(dot_out, input, tensor, out):
         return call(dot_out, input, tensor, out=out)
     try:
-        input_array = input._array
-        tensor_array = tensor._array
-        out_array = out._array
+        input_array = input._mt_array
+        tensor_array = tensor._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(dot_out, input, tensor, out=out)
     refuse_grad("dot", input, tensor, out)
@@ -244,18 +244,18 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "addmm", "alpha")
     try:
-        input_array = input._array
-        mat1_array = mat1._array
-        mat2_array = mat2._array
+        input_array = input._mt_array
+        mat1_array = mat1._mt_array
+        mat2_array = mat2._mt_array
     except AttributeError:
         return raise_bad_argument(addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     node = None
-    if (input._edge is not None or mat1._edge is not None or mat2._edge is not None) and (
+    if (input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        mat1_edge = mat1._edge or edge_of(mat1)
-        mat2_edge = mat2._edge or edge_of(mat2)
+        input_edge = input._mt_edge or edge_of(input)
+        mat1_edge = mat1._mt_edge or edge_of(mat1)
+        mat2_edge = mat2._mt_edge or edge_of(mat2)
         if input_edge or mat1_edge or mat2_edge:
             node = nodes.AddmmBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -279,18 +279,18 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "addmm_", "alpha")
     try:
-        input_array = input._array
-        mat1_array = mat1._array
-        mat2_array = mat2._array
+        input_array = input._mt_array
+        mat1_array = mat1._mt_array
+        mat2_array = mat2._mt_array
     except AttributeError:
         return raise_bad_argument(addmm_, input, mat1, mat2, beta=beta, alpha=alpha)
     node = None
-    if (input._edge is not None or mat1._edge is not None or mat2._edge is not None) and (
+    if (input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        mat1_edge = mat1._edge or edge_of(mat1)
-        mat2_edge = mat2._edge or edge_of(mat2)
+        input_edge = input._mt_edge or edge_of(input)
+        mat1_edge = mat1._mt_edge or edge_of(mat1)
+        mat2_edge = mat2._mt_edge or edge_of(mat2)
         if input_edge or mat1_edge or mat2_edge:
             check_inplace(input)
             node = nodes.AddmmBackward0()
@@ -317,10 +317,10 @@ def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "addmm", "alpha")
     try:
-        input_array = input._array
-        mat1_array = mat1._array
-        mat2_array = mat2._array
-        out_array = out._array
+        input_array = input._mt_array
+        mat1_array = mat1._mt_array
+        mat2_array = mat2._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     refuse_grad("addmm", input, mat1, mat2, out)
@@ -345,18 +345,18 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "baddbmm", "alpha")
     try:
-        input_array = input._array
-        batch1_array = batch1._array
-        batch2_array = batch2._array
+        input_array = input._mt_array
+        batch1_array = batch1._mt_array
+        batch2_array = batch2._mt_array
     except AttributeError:
         return raise_bad_argument(baddbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     node = None
-    if (input._edge is not None or batch1._edge is not None or batch2._edge is not None) and (
+    if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        batch1_edge = batch1._edge or edge_of(batch1)
-        batch2_edge = batch2._edge or edge_of(batch2)
+        input_edge = input._mt_edge or edge_of(input)
+        batch1_edge = batch1._mt_edge or edge_of(batch1)
+        batch2_edge = batch2._mt_edge or edge_of(batch2)
         if input_edge or batch1_edge or batch2_edge:
             node = nodes.BaddbmmBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -378,18 +378,18 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "baddbmm_", "alpha")
     try:
-        input_array = input._array
-        batch1_array = batch1._array
-        batch2_array = batch2._array
+        input_array = input._mt_array
+        batch1_array = batch1._mt_array
+        batch2_array = batch2._mt_array
     except AttributeError:
         return raise_bad_argument(baddbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
     node = None
-    if (input._edge is not None or batch1._edge is not None or batch2._edge is not None) and (
+    if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        batch1_edge = batch1._edge or edge_of(batch1)
-        batch2_edge = batch2._edge or edge_of(batch2)
+        input_edge = input._mt_edge or edge_of(input)
+        batch1_edge = batch1._mt_edge or edge_of(batch1)
+        batch2_edge = batch2._mt_edge or edge_of(batch2)
         if input_edge or batch1_edge or batch2_edge:
             check_inplace(input)
             node = nodes.BaddbmmBackward0()
@@ -414,10 +414,10 @@ def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "baddbmm", "alpha")
     try:
-        input_array = input._array
-        batch1_array = batch1._array
-        batch2_array = batch2._array
-        out_array = out._array
+        input_array = input._mt_array
+        batch1_array = batch1._mt_array
+        batch2_array = batch2._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     refuse_grad("baddbmm", input, batch1, batch2, out)
@@ -444,18 +444,18 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "addmv", "alpha")
     try:
-        input_array = input._array
-        mat_array = mat._array
-        vec_array = vec._array
+        input_array = input._mt_array
+        mat_array = mat._mt_array
+        vec_array = vec._mt_array
     except AttributeError:
         return raise_bad_argument(addmv, input, mat, vec, beta=beta, alpha=alpha, out=out)
     node = None
-    if (input._edge is not None or mat._edge is not None or vec._edge is not None) and (
+    if (input._mt_edge is not None or mat._mt_edge is not None or vec._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        mat_edge = mat._edge or edge_of(mat)
-        vec_edge = vec._edge or edge_of(vec)
+        input_edge = input._mt_edge or edge_of(input)
+        mat_edge = mat._mt_edge or edge_of(mat)
+        vec_edge = vec._mt_edge or edge_of(vec)
         if input_edge or mat_edge or vec_edge:
             node = nodes.AddmvBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -477,18 +477,18 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "addmv_", "alpha")
     try:
-        input_array = input._array
-        mat_array = mat._array
-        vec_array = vec._array
+        input_array = input._mt_array
+        mat_array = mat._mt_array
+        vec_array = vec._mt_array
     except AttributeError:
         return raise_bad_argument(addmv_, input, mat, vec, beta=beta, alpha=alpha)
     node = None
-    if (input._edge is not None or mat._edge is not None or vec._edge is not None) and (
+    if (input._mt_edge is not None or mat._mt_edge is not None or vec._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        mat_edge = mat._edge or edge_of(mat)
-        vec_edge = vec._edge or edge_of(vec)
+        input_edge = input._mt_edge or edge_of(input)
+        mat_edge = mat._mt_edge or edge_of(mat)
+        vec_edge = vec._mt_edge or edge_of(vec)
         if input_edge or mat_edge or vec_edge:
             check_inplace(input)
             node = nodes.AddmvBackward0()
@@ -513,10 +513,10 @@ def addmv_out(input, mat, vec, *, beta=1, alpha=1, out):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "addmv", "alpha")
     try:
-        input_array = input._array
-        mat_array = mat._array
-        vec_array = vec._array
-        out_array = out._array
+        input_array = input._mt_array
+        mat_array = mat._mt_array
+        vec_array = vec._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
     refuse_grad("addmv", input, mat, vec, out)
@@ -541,18 +541,18 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "addbmm", "alpha")
     try:
-        input_array = input._array
-        batch1_array = batch1._array
-        batch2_array = batch2._array
+        input_array = input._mt_array
+        batch1_array = batch1._mt_array
+        batch2_array = batch2._mt_array
     except AttributeError:
         return raise_bad_argument(addbmm, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     node = None
-    if (input._edge is not None or batch1._edge is not None or batch2._edge is not None) and (
+    if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        batch1_edge = batch1._edge or edge_of(batch1)
-        batch2_edge = batch2._edge or edge_of(batch2)
+        input_edge = input._mt_edge or edge_of(input)
+        batch1_edge = batch1._mt_edge or edge_of(batch1)
+        batch2_edge = batch2._mt_edge or edge_of(batch2)
         if input_edge or batch1_edge or batch2_edge:
             node = nodes.AddbmmBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -574,18 +574,18 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "addbmm_", "alpha")
     try:
-        input_array = input._array
-        batch1_array = batch1._array
-        batch2_array = batch2._array
+        input_array = input._mt_array
+        batch1_array = batch1._mt_array
+        batch2_array = batch2._mt_array
     except AttributeError:
         return raise_bad_argument(addbmm_, input, batch1, batch2, beta=beta, alpha=alpha)
     node = None
-    if (input._edge is not None or batch1._edge is not None or batch2._edge is not None) and (
+    if (input._mt_edge is not None or batch1._mt_edge is not None or batch2._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        batch1_edge = batch1._edge or edge_of(batch1)
-        batch2_edge = batch2._edge or edge_of(batch2)
+        input_edge = input._mt_edge or edge_of(input)
+        batch1_edge = batch1._mt_edge or edge_of(batch1)
+        batch2_edge = batch2._mt_edge or edge_of(batch2)
         if input_edge or batch1_edge or batch2_edge:
             check_inplace(input)
             node = nodes.AddbmmBackward0()
@@ -610,10 +610,10 @@ def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "addbmm", "alpha")
     try:
-        input_array = input._array
-        batch1_array = batch1._array
-        batch2_array = batch2._array
-        out_array = out._array
+        input_array = input._mt_array
+        batch1_array = batch1._mt_array
+        batch2_array = batch2._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     refuse_grad("addbmm", input, batch1, batch2, out)
@@ -642,13 +642,13 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
         alpha = scalar_of(alpha, "addr", "alpha")
     node = None
     if (
-        (input._edge is not None or vec1._edge is not None or vec2._edge is not None)
+        (input._mt_edge is not None or vec1._mt_edge is not None or vec2._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, vec1, vec2))
     ):
-        input_edge = input._edge or edge_of(input)
-        vec1_edge = vec1._edge or edge_of(vec1)
-        vec2_edge = vec2._edge or edge_of(vec2)
+        input_edge = input._mt_edge or edge_of(input)
+        vec1_edge = vec1._mt_edge or edge_of(vec1)
+        vec2_edge = vec2._mt_edge or edge_of(vec2)
         if input_edge or vec1_edge or vec2_edge:
             node = nodes.AddrBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -710,12 +710,12 @@ def vdot(input, other, *, out=None):
         return raise_bad_argument(vdot, input, other, out=out)
     node = None
     if (
-        (input._edge is not None or other._edge is not None)
+        (input._mt_edge is not None or other._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, other))
     ):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.VdotBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1001,10 +1001,10 @@ def trace(input):
         return raise_bad_argument(trace, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.TraceBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1027,11 +1027,11 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
     if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "linalg_inv_ex", "check_errors")
     try:
-        A_array = A._array
+        A_array = A._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_inv_ex, A, check_errors=check_errors, out=out)
     node = None
-    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
         node = nodes.LinalgInvExBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
@@ -1052,8 +1052,8 @@ def linalg_inv_ex_out(A, *, check_errors=False, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
     try:
-        A_array = A._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        A_array = A._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
     refuse_grad("linalg_inv_ex", A, *out)
@@ -1120,11 +1120,11 @@ def _linalg_det(A, *, out=None):
     if out is not None:
         return _linalg_det_out(A, out=out)
     try:
-        A_array = A._array
+        A_array = A._mt_array
     except AttributeError:
         return raise_bad_argument(_linalg_det, A, out=out)
     node = None
-    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
         node = nodes.LinalgDetBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
@@ -1145,8 +1145,8 @@ def _linalg_det_out(A, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(_linalg_det_out, A, out=out)
     try:
-        A_array = A._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        A_array = A._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(_linalg_det_out, A, out=out)
     refuse_grad("_linalg_det", A, *out)
@@ -1199,11 +1199,11 @@ def _linalg_slogdet(A, *, out=None):
     if out is not None:
         return _linalg_slogdet_out(A, out=out)
     try:
-        A_array = A._array
+        A_array = A._mt_array
     except AttributeError:
         return raise_bad_argument(_linalg_slogdet, A, out=out)
     node = None
-    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
         node = nodes.LinalgSlogdetBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
@@ -1225,8 +1225,8 @@ def _linalg_slogdet_out(A, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(_linalg_slogdet_out, A, out=out)
     try:
-        A_array = A._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        A_array = A._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(_linalg_slogdet_out, A, out=out)
     refuse_grad("_linalg_slogdet", A, *out)
@@ -1306,14 +1306,14 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
     if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "_linalg_solve_ex", "check_errors")
     try:
-        A_array = A._array
-        B_array = B._array
+        A_array = A._mt_array
+        B_array = B._mt_array
     except AttributeError:
         return raise_bad_argument(_linalg_solve_ex, A, B, left=left, check_errors=check_errors, out=out)
     node = None
-    if (A._edge is not None or B._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        A_edge = A._edge or edge_of(A)
-        B_edge = B._edge or edge_of(B)
+    if (A._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        A_edge = A._mt_edge or edge_of(A)
+        B_edge = B._mt_edge or edge_of(B)
         if A_edge or B_edge:
             node = nodes.LinalgSolveExBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1344,9 +1344,9 @@ def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
     try:
-        A_array = A._array
-        B_array = B._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        A_array = A._mt_array
+        B_array = B._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
     refuse_grad("_linalg_solve_ex", A, B, *out)
@@ -1439,11 +1439,11 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "linalg_lu_factor_ex", "check_errors")
     try:
-        A_array = A._array
+        A_array = A._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
     node = None
-    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
         node = nodes.LinalgLuFactorExBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
@@ -1467,8 +1467,8 @@ def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
     try:
-        A_array = A._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        A_array = A._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
     refuse_grad("linalg_lu_factor_ex", A, *out)
@@ -1535,10 +1535,10 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
         unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
     node = None
     if (
-        LU_data._edge is not None
+        LU_data._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(LU_data, LU_pivots))
-        and (edge := LU_data._edge or edge_of(LU_data))
+        and (edge := LU_data._mt_edge or edge_of(LU_data))
     ):
         node = nodes.LuUnpackBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1583,11 +1583,11 @@ def linalg_lu(A, *, pivot=True, out=None):
     if pivot is not False and pivot is not True:
         pivot = bool_of(pivot, "linalg_lu", "pivot")
     try:
-        A_array = A._array
+        A_array = A._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_lu, A, pivot=pivot, out=out)
     node = None
-    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
         node = nodes.LinalgLuBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
@@ -1609,8 +1609,8 @@ def linalg_lu_out(A, *, pivot=True, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_lu_out, A, pivot=pivot, out=out)
     try:
-        A_array = A._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        A_array = A._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(linalg_lu_out, A, pivot=pivot, out=out)
     refuse_grad("linalg_lu", A, *out)
@@ -1639,12 +1639,12 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
         adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
     node = None
     if (
-        (LU._edge is not None or B._edge is not None)
+        (LU._mt_edge is not None or B._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(LU, pivots, B))
     ):
-        LU_edge = LU._edge or edge_of(LU)
-        B_edge = B._edge or edge_of(B)
+        LU_edge = LU._mt_edge or edge_of(LU)
+        B_edge = B._mt_edge or edge_of(B)
         if LU_edge or B_edge:
             node = nodes.LinalgLuSolveBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1726,16 +1726,16 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
     if unitriangular is not False and unitriangular is not True:
         unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
     try:
-        input_array = input._array
-        B_array = B._array
+        input_array = input._mt_array
+        B_array = B._mt_array
     except AttributeError:
         return raise_bad_argument(
             linalg_solve_triangular, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
         )
     node = None
-    if (input._edge is not None or B._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        B_edge = B._edge or edge_of(B)
+    if (input._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        B_edge = B._mt_edge or edge_of(B)
         if input_edge or B_edge:
             node = nodes.LinalgSolveTriangularBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1763,9 +1763,9 @@ def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=Fal
     if unitriangular is not False and unitriangular is not True:
         unitriangular = bool_of(unitriangular, "linalg_solve_triangular", "unitriangular")
     try:
-        input_array = input._array
-        B_array = B._array
-        out_array = out._array
+        input_array = input._mt_array
+        B_array = B._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
@@ -1799,12 +1799,12 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
         unitriangular = bool_of(unitriangular, "triangular_solve", "unitriangular", 5)
     node = None
     if (
-        (input._edge is not None or A._edge is not None)
+        (input._mt_edge is not None or A._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, A))
     ):
-        input_edge = input._edge or edge_of(input)
-        A_edge = A._edge or edge_of(A)
+        input_edge = input._mt_edge or edge_of(input)
+        A_edge = A._mt_edge or edge_of(A)
         if input_edge or A_edge:
             node = nodes.TriangularSolveBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1858,14 +1858,14 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
     if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "linalg_cholesky_ex", "check_errors")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_cholesky_ex, input, upper=upper, check_errors=check_errors, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.LinalgCholeskyExBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1890,8 +1890,8 @@ def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
     refuse_grad("linalg_cholesky_ex", input, *out)
@@ -1941,10 +1941,10 @@ def cholesky(input, upper=False, *, out=None):
         upper = bool_of(upper, "cholesky", "upper", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.CholeskyBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1985,12 +1985,12 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
         upper = bool_of(upper, "cholesky_solve", "upper", 3)
     node = None
     if (
-        (input._edge is not None or input2._edge is not None)
+        (input._mt_edge is not None or input2._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, input2))
     ):
-        input_edge = input._edge or edge_of(input)
-        input2_edge = input2._edge or edge_of(input2)
+        input_edge = input._mt_edge or edge_of(input)
+        input2_edge = input2._mt_edge or edge_of(input2)
         if input_edge or input2_edge:
             node = nodes.CholeskySolveBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2032,10 +2032,10 @@ def cholesky_inverse(input, upper=False, *, out=None):
         upper = bool_of(upper, "cholesky_inverse", "upper", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.CholeskyInverseBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2075,11 +2075,11 @@ def linalg_qr(A, mode="reduced", *, out=None):
     if type(mode) is not str:
         mode = str_of(mode, "linalg_qr", "mode", 2)
     try:
-        A_array = A._array
+        A_array = A._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_qr, A, mode, out=out)
     node = None
-    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
         node = nodes.LinalgQrBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
@@ -2101,8 +2101,8 @@ def linalg_qr_out(A, mode="reduced", *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_qr_out, A, mode, out=out)
     try:
-        A_array = A._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        A_array = A._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(linalg_qr_out, A, mode, out=out)
     refuse_grad("linalg_qr", A, *out)
@@ -2150,14 +2150,14 @@ def geqrf(input, *, out=None):
     if out is not None:
         return geqrf_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(geqrf, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.GeqrfBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2175,8 +2175,8 @@ def geqrf_out(input, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(geqrf_out, input, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(geqrf_out, input, out=out)
     refuse_grad("aten::geqrf", input, *out)
@@ -2197,14 +2197,14 @@ def linalg_householder_product(input, tau, *, out=None):
     if out is not None:
         return linalg_householder_product_out(input, tau, out=out)
     try:
-        input_array = input._array
-        tau_array = tau._array
+        input_array = input._mt_array
+        tau_array = tau._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_householder_product, input, tau, out=out)
     node = None
-    if (input._edge is not None or tau._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        tau_edge = tau._edge or edge_of(tau)
+    if (input._mt_edge is not None or tau._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        tau_edge = tau._mt_edge or edge_of(tau)
         if input_edge or tau_edge:
             node = nodes.LinalgHouseholderProductBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2218,9 +2218,9 @@ def linalg_householder_product_out(input, tau, *, out):
     if state.interceptors and intercepts(linalg_householder_product_out, input, tau, out):
         return call(linalg_householder_product_out, input, tau, out=out)
     try:
-        input_array = input._array
-        tau_array = tau._array
-        out_array = out._array
+        input_array = input._mt_array
+        tau_array = tau._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_householder_product_out, input, tau, out=out)
     refuse_grad("linalg_householder_product", input, tau, out)
@@ -2270,18 +2270,18 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
     if transpose is not False and transpose is not True:
         transpose = bool_of(transpose, "ormqr", "transpose", 5)
     try:
-        input_array = input._array
-        input2_array = input2._array
-        input3_array = input3._array
+        input_array = input._mt_array
+        input2_array = input2._mt_array
+        input3_array = input3._mt_array
     except AttributeError:
         return raise_bad_argument(ormqr, input, input2, input3, left, transpose, out=out)
     node = None
-    if (input._edge is not None or input2._edge is not None or input3._edge is not None) and (
+    if (input._mt_edge is not None or input2._mt_edge is not None or input3._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        input2_edge = input2._edge or edge_of(input2)
-        input3_edge = input3._edge or edge_of(input3)
+        input_edge = input._mt_edge or edge_of(input)
+        input2_edge = input2._mt_edge or edge_of(input2)
+        input3_edge = input3._mt_edge or edge_of(input3)
         if input_edge or input2_edge or input3_edge:
             node = nodes.OrmqrBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2301,10 +2301,10 @@ def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
     if transpose is not False and transpose is not True:
         transpose = bool_of(transpose, "ormqr", "transpose", 5)
     try:
-        input_array = input._array
-        input2_array = input2._array
-        input3_array = input3._array
-        out_array = out._array
+        input_array = input._mt_array
+        input2_array = input2._mt_array
+        input3_array = input3._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ormqr_out, input, input2, input3, left, transpose, out=out)
     refuse_grad("ormqr", input, input2, input3, out)
@@ -2329,7 +2329,7 @@ def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None
     if check_errors is not False and check_errors is not True:
         check_errors = bool_of(check_errors, "linalg_ldl_factor_ex", "check_errors")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
     LD_array, pivots_array, info_array = _linalg_ldl_factor_ex_kernels[type(input_array)](
@@ -2354,8 +2354,8 @@ def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out)
             linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out
         )
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(
             linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out
@@ -2406,9 +2406,9 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_ldl_solve", "hermitian")
     try:
-        LD_array = LD._array
-        pivots_array = pivots._array
-        B_array = B._array
+        LD_array = LD._mt_array
+        pivots_array = pivots._mt_array
+        B_array = B._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
     return wrap(_linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian))
@@ -2421,10 +2421,10 @@ def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
     if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_ldl_solve", "hermitian")
     try:
-        LD_array = LD._array
-        pivots_array = pivots._array
-        B_array = B._array
-        out_array = out._array
+        LD_array = LD._mt_array
+        pivots_array = pivots._mt_array
+        B_array = B._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
     set_array(out, _linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian, out=out_array))
@@ -2448,11 +2448,11 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
     if driver is not None and type(driver) is not str:
         driver = str_of(driver, "_linalg_svd", "driver")
     try:
-        A_array = A._array
+        A_array = A._mt_array
     except AttributeError:
         return raise_bad_argument(_linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
     node = None
-    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
         node = nodes.LinalgSvdBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
@@ -2478,8 +2478,8 @@ def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
     try:
-        A_array = A._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        A_array = A._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
     refuse_grad("_linalg_svd", A, *out)
@@ -2593,11 +2593,11 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
     if compute_v is not False and compute_v is not True:
         compute_v = bool_of(compute_v, "_linalg_eigh", "compute_v", 3)
     try:
-        A_array = A._array
+        A_array = A._mt_array
     except AttributeError:
         return raise_bad_argument(_linalg_eigh, A, UPLO, compute_v, out=out)
     node = None
-    if A._edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._edge or edge_of(A)):
+    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
         node = nodes.LinalgEighBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
@@ -2620,8 +2620,8 @@ def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(_linalg_eigh_out, A, UPLO, compute_v, out=out)
     try:
-        A_array = A._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        A_array = A._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(_linalg_eigh_out, A, UPLO, compute_v, out=out)
     refuse_grad("_linalg_eigh", A, *out)
@@ -2696,14 +2696,14 @@ def linalg_eig(input, *, out=None):
     if out is not None:
         return linalg_eig_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_eig, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.LinalgEigBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2724,8 +2724,8 @@ def linalg_eig_out(input, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(linalg_eig_out, input, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(linalg_eig_out, input, out=out)
     refuse_grad("linalg_eig", input, *out)
@@ -2767,14 +2767,14 @@ def linalg_matrix_exp(input):
     if state.interceptors and intercepts(linalg_matrix_exp, input):
         return call(linalg_matrix_exp, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_matrix_exp, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.LinalgMatrixExpBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3492,10 +3492,10 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, atol, rtol))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.LinalgPinvBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3847,12 +3847,12 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
         dim = int_of(dim, "linalg_cross", "dim")
     node = None
     if (
-        (input._edge is not None or other._edge is not None)
+        (input._mt_edge is not None or other._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, other))
     ):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.LinalgCrossBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -3953,12 +3953,12 @@ def _cdist_forward(x1, x2, p, compute_mode):
         compute_mode = int_of(compute_mode, "_cdist_forward", "compute_mode", 4)
     node = None
     if (
-        (x1._edge is not None or x2._edge is not None)
+        (x1._mt_edge is not None or x2._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(x1, x2))
     ):
-        x1_edge = x1._edge or edge_of(x1)
-        x2_edge = x2._edge or edge_of(x2)
+        x1_edge = x1._mt_edge or edge_of(x1)
+        x2_edge = x2._mt_edge or edge_of(x2)
         if x1_edge or x2_edge:
             node = nodes.CdistBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -3993,10 +3993,10 @@ def _pdist_forward(input, p=2.0):
         p = float_of(p, "_pdist_forward", "p", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.PdistBackward0()
         node.sequence_nr = next_sequence_nr()

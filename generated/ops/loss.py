@@ -38,16 +38,16 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
     if type(ignore_index) is not int:
         ignore_index = int_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
     try:
-        input_array = input._array
-        target_array = target._array
-        weight_array = None if weight is None else weight._array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
     except AttributeError:
         return raise_bad_argument(nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.NllLossBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -76,10 +76,10 @@ def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
     try:
-        input_array = input._array
-        target_array = target._array
-        weight_array = None if weight is None else weight._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
     refuse_grad("nll_loss_forward", input, *out)
@@ -108,19 +108,21 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
     if type(ignore_index) is not int:
         ignore_index = int_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        target_array = target._array
-        weight_array = None if weight is None else weight._array
-        total_weight_array = total_weight._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        total_weight_array = total_weight._mt_array
     except AttributeError:
         return raise_bad_argument(
             nll_loss_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.NllLossBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -150,12 +152,12 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
     if type(ignore_index) is not int:
         ignore_index = int_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        target_array = target._array
-        weight_array = None if weight is None else weight._array
-        total_weight_array = total_weight._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        total_weight_array = total_weight._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             nll_loss_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
@@ -231,16 +233,16 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
     if type(ignore_index) is not int:
         ignore_index = int_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
     try:
-        input_array = input._array
-        target_array = target._array
-        weight_array = None if weight is None else weight._array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
     except AttributeError:
         return raise_bad_argument(nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.NllLoss2DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -269,10 +271,10 @@ def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, ou
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
     try:
-        input_array = input._array
-        target_array = target._array
-        weight_array = None if weight is None else weight._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
     refuse_grad("nll_loss2d_forward", input, *out)
@@ -303,19 +305,21 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
     if type(ignore_index) is not int:
         ignore_index = int_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        target_array = target._array
-        weight_array = None if weight is None else weight._array
-        total_weight_array = total_weight._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        total_weight_array = total_weight._mt_array
     except AttributeError:
         return raise_bad_argument(
             nll_loss2d_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.NllLoss2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -347,12 +351,12 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
     if type(ignore_index) is not int:
         ignore_index = int_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        target_array = target._array
-        weight_array = None if weight is None else weight._array
-        total_weight_array = total_weight._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        total_weight_array = total_weight._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             nll_loss2d_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
@@ -462,14 +466,14 @@ def mse_loss(input, target, reduction=1, *, out=None):
     if type(reduction) is not int:
         reduction = int_of(reduction, "mse_loss", "reduction", 3)
     try:
-        input_array = input._array
-        target_array = target._array
+        input_array = input._mt_array
+        target_array = target._mt_array
     except AttributeError:
         return raise_bad_argument(mse_loss, input, target, reduction, out=out)
     node = None
-    if (input._edge is not None or target._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        target_edge = target._edge or edge_of(target)
+    if (input._mt_edge is not None or target._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        target_edge = target._mt_edge or edge_of(target)
         if input_edge or target_edge:
             node = nodes.MseLossBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -486,9 +490,9 @@ def mse_loss_out(input, target, reduction=1, *, out):
     if type(reduction) is not int:
         reduction = int_of(reduction, "mse_loss", "reduction", 3)
     try:
-        input_array = input._array
-        target_array = target._array
-        out_array = out._array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mse_loss_out, input, target, reduction, out=out)
     refuse_grad("mse_loss", input, target, out)
@@ -509,18 +513,18 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
     if type(reduction) is not int:
         reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        target_array = target._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        target_array = target._mt_array
     except AttributeError:
         return raise_bad_argument(mse_loss_backward, grad_output, input, target, reduction, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None or target._edge is not None) and (
+    if (grad_output._mt_edge is not None or input._mt_edge is not None or target._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
-        target_edge = target._edge or edge_of(target)
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
+        target_edge = target._mt_edge or edge_of(target)
         if grad_output_edge or input_edge or target_edge:
             node = nodes.MseLossBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -544,10 +548,10 @@ def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
     if type(reduction) is not int:
         reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        target_array = target._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mse_loss_backward_out, grad_output, input, target, reduction, out=out)
     refuse_grad("mse_loss_backward", grad_output, input, target, out)
@@ -588,14 +592,14 @@ def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
     if type(beta) is not float:
         beta = float_of(beta, "smooth_l1_loss", "beta", 4)
     try:
-        input_array = input._array
-        target_array = target._array
+        input_array = input._mt_array
+        target_array = target._mt_array
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss, input, target, reduction, beta, out=out)
     node = None
-    if (input._edge is not None or target._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        target_edge = target._edge or edge_of(target)
+    if (input._mt_edge is not None or target._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        target_edge = target._mt_edge or edge_of(target)
         if input_edge or target_edge:
             node = nodes.SmoothL1LossBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -615,9 +619,9 @@ def smooth_l1_loss_out(input, target, reduction=1, beta=1.0, *, out):
     if type(beta) is not float:
         beta = float_of(beta, "smooth_l1_loss", "beta", 4)
     try:
-        input_array = input._array
-        target_array = target._array
-        out_array = out._array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_out, input, target, reduction, beta, out=out)
     refuse_grad("smooth_l1_loss", input, target, out)
@@ -642,18 +646,18 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
     if type(beta) is not float:
         beta = float_of(beta, "smooth_l1_loss_backward", "beta", 5)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        target_array = target._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        target_array = target._mt_array
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_backward, grad_output, input, target, reduction, beta, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None or target._edge is not None) and (
+    if (grad_output._mt_edge is not None or input._mt_edge is not None or target._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
-        target_edge = target._edge or edge_of(target)
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
+        target_edge = target._mt_edge or edge_of(target)
         if grad_output_edge or input_edge or target_edge:
             node = nodes.SmoothL1LossBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -678,10 +682,10 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
     if type(beta) is not float:
         beta = float_of(beta, "smooth_l1_loss_backward", "beta", 5)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        target_array = target._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
     refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
@@ -711,12 +715,12 @@ def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
         delta = float_of(delta, "huber_loss", "delta", 4)
     node = None
     if (
-        (input._edge is not None or target._edge is not None)
+        (input._mt_edge is not None or target._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, target))
     ):
-        input_edge = input._edge or edge_of(input)
-        target_edge = target._edge or edge_of(target)
+        input_edge = input._mt_edge or edge_of(input)
+        target_edge = target._mt_edge or edge_of(target)
         if input_edge or target_edge:
             node = nodes.HuberLossBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -776,18 +780,20 @@ def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
     if type(reduction) is not int:
         reduction = int_of(reduction, "binary_cross_entropy", "reduction", 4)
     try:
-        input_array = input._array
-        target_array = target._array
-        weight_array = None if weight is None else weight._array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy, input, target, weight, reduction, out=out)
     node = None
-    if (input._edge is not None or target._edge is not None or (weight is not None and weight._edge is not None)) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._edge or edge_of(input)
-        target_edge = target._edge or edge_of(target)
-        weight_edge = None if weight is None else (weight._edge or edge_of(weight))
+    if (
+        input._mt_edge is not None
+        or target._mt_edge is not None
+        or (weight is not None and weight._mt_edge is not None)
+    ) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        target_edge = target._mt_edge or edge_of(target)
+        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
         if input_edge or target_edge or weight_edge:
             node = nodes.BinaryCrossEntropyBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -810,10 +816,10 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=1, *, out):
     if type(reduction) is not int:
         reduction = int_of(reduction, "binary_cross_entropy", "reduction", 4)
     try:
-        input_array = input._array
-        target_array = target._array
-        weight_array = None if weight is None else weight._array
-        out_array = out._array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy_out, input, target, weight, reduction, out=out)
     refuse_grad("binary_cross_entropy", input, target, weight, out)
@@ -839,23 +845,23 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
     if type(reduction) is not int:
         reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        target_array = target._array
-        weight_array = None if weight is None else weight._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
     node = None
     if (
-        grad_output._edge is not None
-        or input._edge is not None
-        or target._edge is not None
-        or (weight is not None and weight._edge is not None)
+        grad_output._mt_edge is not None
+        or input._mt_edge is not None
+        or target._mt_edge is not None
+        or (weight is not None and weight._mt_edge is not None)
     ) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
-        target_edge = target._edge or edge_of(target)
-        weight_edge = None if weight is None else (weight._edge or edge_of(weight))
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
+        target_edge = target._mt_edge or edge_of(target)
+        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
         if grad_output_edge or input_edge or target_edge or weight_edge:
             node = nodes.BinaryCrossEntropyBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -882,11 +888,11 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
     if type(reduction) is not int:
         reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        target_array = target._array
-        weight_array = None if weight is None else weight._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out
@@ -912,23 +918,23 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
     if type(reduction) is not int:
         reduction = int_of(reduction, "binary_cross_entropy_with_logits", "reduction", 5)
     try:
-        input_array = input._array
-        target_array = target._array
-        weight_array = None if weight is None else weight._array
-        pos_weight_array = None if pos_weight is None else pos_weight._array
+        input_array = input._mt_array
+        target_array = target._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        pos_weight_array = None if pos_weight is None else pos_weight._mt_array
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
     node = None
     if (
-        input._edge is not None
-        or target._edge is not None
-        or (weight is not None and weight._edge is not None)
-        or (pos_weight is not None and pos_weight._edge is not None)
+        input._mt_edge is not None
+        or target._mt_edge is not None
+        or (weight is not None and weight._mt_edge is not None)
+        or (pos_weight is not None and pos_weight._mt_edge is not None)
     ) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        target_edge = target._edge or edge_of(target)
-        weight_edge = None if weight is None else (weight._edge or edge_of(weight))
-        pos_weight_edge = None if pos_weight is None else (pos_weight._edge or edge_of(pos_weight))
+        input_edge = input._mt_edge or edge_of(input)
+        target_edge = target._mt_edge or edge_of(target)
+        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+        pos_weight_edge = None if pos_weight is None else (pos_weight._mt_edge or edge_of(pos_weight))
         if input_edge or target_edge or weight_edge or pos_weight_edge:
             node = nodes.BinaryCrossEntropyWithLogitsBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -964,17 +970,17 @@ def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0
     if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
     try:
-        log_probs_array = log_probs._array
-        targets_array = targets._array
+        log_probs_array = log_probs._mt_array
+        targets_array = targets._mt_array
     except AttributeError:
         return raise_bad_argument(
             _ctc_loss_default, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
         )
     node = None
     if (
-        log_probs._edge is not None
+        log_probs._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := log_probs._edge or edge_of(log_probs))
+        and (edge := log_probs._mt_edge or edge_of(log_probs))
     ):
         node = nodes.CtcLossBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1006,19 +1012,19 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
     if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
     try:
-        log_probs_array = log_probs._array
-        targets_array = targets._array
-        input_lengths_array = input_lengths._array
-        target_lengths_array = target_lengths._array
+        log_probs_array = log_probs._mt_array
+        targets_array = targets._mt_array
+        input_lengths_array = input_lengths._mt_array
+        target_lengths_array = target_lengths._mt_array
     except AttributeError:
         return raise_bad_argument(
             _ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
         )
     node = None
     if (
-        log_probs._edge is not None
+        log_probs._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := log_probs._edge or edge_of(log_probs))
+        and (edge := log_probs._mt_edge or edge_of(log_probs))
     ):
         node = nodes.CtcLossBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -1092,11 +1098,11 @@ def _ctc_loss_backward_default(
     if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
     try:
-        grad_array = grad._array
-        log_probs_array = log_probs._array
-        targets_array = targets._array
-        neg_log_likelihood_array = neg_log_likelihood._array
-        log_alpha_array = log_alpha._array
+        grad_array = grad._mt_array
+        log_probs_array = log_probs._mt_array
+        targets_array = targets._mt_array
+        neg_log_likelihood_array = neg_log_likelihood._mt_array
+        log_alpha_array = log_alpha._mt_array
     except AttributeError:
         return raise_bad_argument(
             _ctc_loss_backward_default,
@@ -1112,15 +1118,15 @@ def _ctc_loss_backward_default(
         )
     node = None
     if (
-        grad._edge is not None
-        or log_probs._edge is not None
-        or neg_log_likelihood._edge is not None
-        or log_alpha._edge is not None
+        grad._mt_edge is not None
+        or log_probs._mt_edge is not None
+        or neg_log_likelihood._mt_edge is not None
+        or log_alpha._mt_edge is not None
     ) and (state.grad_everywhere or thread.grad_enabled):
-        grad_edge = grad._edge or edge_of(grad)
-        log_probs_edge = log_probs._edge or edge_of(log_probs)
-        neg_log_likelihood_edge = neg_log_likelihood._edge or edge_of(neg_log_likelihood)
-        log_alpha_edge = log_alpha._edge or edge_of(log_alpha)
+        grad_edge = grad._mt_edge or edge_of(grad)
+        log_probs_edge = log_probs._mt_edge or edge_of(log_probs)
+        neg_log_likelihood_edge = neg_log_likelihood._mt_edge or edge_of(neg_log_likelihood)
+        log_alpha_edge = log_alpha._mt_edge or edge_of(log_alpha)
         if grad_edge or log_probs_edge or neg_log_likelihood_edge or log_alpha_edge:
             node = nodes.CtcLossBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1175,13 +1181,13 @@ def _ctc_loss_backward_Tensor(
     if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
     try:
-        grad_array = grad._array
-        log_probs_array = log_probs._array
-        targets_array = targets._array
-        input_lengths_array = input_lengths._array
-        target_lengths_array = target_lengths._array
-        neg_log_likelihood_array = neg_log_likelihood._array
-        log_alpha_array = log_alpha._array
+        grad_array = grad._mt_array
+        log_probs_array = log_probs._mt_array
+        targets_array = targets._mt_array
+        input_lengths_array = input_lengths._mt_array
+        target_lengths_array = target_lengths._mt_array
+        neg_log_likelihood_array = neg_log_likelihood._mt_array
+        log_alpha_array = log_alpha._mt_array
     except AttributeError:
         return raise_bad_argument(
             _ctc_loss_backward_Tensor,
@@ -1197,15 +1203,15 @@ def _ctc_loss_backward_Tensor(
         )
     node = None
     if (
-        grad._edge is not None
-        or log_probs._edge is not None
-        or neg_log_likelihood._edge is not None
-        or log_alpha._edge is not None
+        grad._mt_edge is not None
+        or log_probs._mt_edge is not None
+        or neg_log_likelihood._mt_edge is not None
+        or log_alpha._mt_edge is not None
     ) and (state.grad_everywhere or thread.grad_enabled):
-        grad_edge = grad._edge or edge_of(grad)
-        log_probs_edge = log_probs._edge or edge_of(log_probs)
-        neg_log_likelihood_edge = neg_log_likelihood._edge or edge_of(neg_log_likelihood)
-        log_alpha_edge = log_alpha._edge or edge_of(log_alpha)
+        grad_edge = grad._mt_edge or edge_of(grad)
+        log_probs_edge = log_probs._mt_edge or edge_of(log_probs)
+        neg_log_likelihood_edge = neg_log_likelihood._mt_edge or edge_of(neg_log_likelihood)
+        log_alpha_edge = log_alpha._mt_edge or edge_of(log_alpha)
         if grad_edge or log_probs_edge or neg_log_likelihood_edge or log_alpha_edge:
             node = nodes.CtcLossBackwardBackward1()
             node.sequence_nr = next_sequence_nr()

@@ -48,20 +48,20 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     if type(groups) is not int:
         groups = int_of(groups, "convolution", "groups", 9)
     try:
-        input_array = input._array
-        weight_array = weight._array
-        bias_array = None if bias is None else bias._array
+        input_array = input._mt_array
+        weight_array = weight._mt_array
+        bias_array = None if bias is None else bias._mt_array
     except AttributeError:
         return raise_bad_argument(
             convolution, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
         )
     node = None
-    if (input._edge is not None or weight._edge is not None or (bias is not None and bias._edge is not None)) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        input_edge = input._edge or edge_of(input)
-        weight_edge = weight._edge or edge_of(weight)
-        bias_edge = None if bias is None else (bias._edge or edge_of(bias))
+    if (
+        input._mt_edge is not None or weight._mt_edge is not None or (bias is not None and bias._mt_edge is not None)
+    ) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        weight_edge = weight._mt_edge or edge_of(weight)
+        bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
         if input_edge or weight_edge or bias_edge:
             node = nodes.ConvolutionBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -127,9 +127,9 @@ def convolution_backward(
     if type(groups) is not int:
         groups = int_of(groups, "convolution_backward", "groups", 10)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        weight_array = weight._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        weight_array = weight._mt_array
     except AttributeError:
         return raise_bad_argument(
             convolution_backward,
@@ -146,12 +146,12 @@ def convolution_backward(
             output_mask,
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None or weight._edge is not None) and (
+    if (grad_output._mt_edge is not None or input._mt_edge is not None or weight._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
-        weight_edge = weight._edge or edge_of(weight)
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
+        weight_edge = weight._mt_edge or edge_of(weight)
         if grad_output_edge or input_edge or weight_edge:
             node = nodes.ConvolutionBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -518,16 +518,16 @@ def max_pool2d_with_indices(
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             max_pool2d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
         )
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MaxPool2DWithIndicesBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -579,8 +579,8 @@ def max_pool2d_with_indices_out(
             max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
         )
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(
             max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
@@ -638,9 +638,9 @@ def max_pool2d_with_indices_backward(
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        indices_array = indices._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        indices_array = indices._mt_array
     except AttributeError:
         return raise_bad_argument(
             max_pool2d_with_indices_backward,
@@ -655,9 +655,11 @@ def max_pool2d_with_indices_backward(
             out=out,
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.MaxPool2DWithIndicesBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -716,10 +718,10 @@ def max_pool2d_with_indices_backward_out(
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        indices_array = indices._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        indices_array = indices._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             max_pool2d_with_indices_backward_out,
@@ -796,16 +798,16 @@ def avg_pool2d(
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             avg_pool2d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AvgPool2DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -871,8 +873,8 @@ def avg_pool2d_out(
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             avg_pool2d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
@@ -931,8 +933,8 @@ def avg_pool2d_backward(
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             avg_pool2d_backward,
@@ -947,9 +949,11 @@ def avg_pool2d_backward(
             out=out,
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.AvgPool2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1020,9 +1024,9 @@ def avg_pool2d_backward_out(
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             avg_pool2d_backward_out,
@@ -1116,14 +1120,14 @@ def _adaptive_avg_pool2d(input, output_size, *more_output_size):
             2,
         )
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_adaptive_avg_pool2d, input, output_size, *more_output_size)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AdaptiveAvgPool2DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1143,14 +1147,16 @@ def _adaptive_avg_pool2d_backward(grad_output, input):
     if state.interceptors and intercepts(_adaptive_avg_pool2d_backward, grad_output, input):
         return call(_adaptive_avg_pool2d_backward, grad_output, input)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_adaptive_avg_pool2d_backward, grad_output, input)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.AdaptiveAvgPool2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1175,24 +1181,24 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     if type(eps) is not float:
         eps = float_of(eps, "native_batch_norm", "eps", 8)
     try:
-        input_array = input._array
-        weight_array = None if weight is None else weight._array
-        bias_array = None if bias is None else bias._array
-        running_mean_array = None if running_mean is None else running_mean._array
-        running_var_array = None if running_var is None else running_var._array
+        input_array = input._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        bias_array = None if bias is None else bias._mt_array
+        running_mean_array = None if running_mean is None else running_mean._mt_array
+        running_var_array = None if running_var is None else running_var._mt_array
     except AttributeError:
         return raise_bad_argument(
             native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
         )
     node = None
     if (
-        input._edge is not None
-        or (weight is not None and weight._edge is not None)
-        or (bias is not None and bias._edge is not None)
+        input._mt_edge is not None
+        or (weight is not None and weight._mt_edge is not None)
+        or (bias is not None and bias._mt_edge is not None)
     ) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        weight_edge = None if weight is None else (weight._edge or edge_of(weight))
-        bias_edge = None if bias is None else (bias._edge or edge_of(bias))
+        input_edge = input._mt_edge or edge_of(input)
+        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+        bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
         if input_edge or weight_edge or bias_edge:
             node = nodes.NativeBatchNormBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1233,12 +1239,12 @@ def native_batch_norm_out(input, weight, bias, running_mean, running_var, traini
             native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
         )
     try:
-        input_array = input._array
-        weight_array = None if weight is None else weight._array
-        bias_array = None if bias is None else bias._array
-        running_mean_array = None if running_mean is None else running_mean._array
-        running_var_array = None if running_var is None else running_var._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        bias_array = None if bias is None else bias._mt_array
+        running_mean_array = None if running_mean is None else running_mean._mt_array
+        running_var_array = None if running_var is None else running_var._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(
             native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
@@ -1289,13 +1295,13 @@ def native_batch_norm_backward(
     if type(eps) is not float:
         eps = float_of(eps, "native_batch_norm_backward", "eps", 9)
     try:
-        grad_out_array = grad_out._array
-        input_array = input._array
-        weight_array = None if weight is None else weight._array
-        running_mean_array = None if running_mean is None else running_mean._array
-        running_var_array = None if running_var is None else running_var._array
-        save_mean_array = None if save_mean is None else save_mean._array
-        save_invstd_array = None if save_invstd is None else save_invstd._array
+        grad_out_array = grad_out._mt_array
+        input_array = input._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        running_mean_array = None if running_mean is None else running_mean._mt_array
+        running_var_array = None if running_var is None else running_var._mt_array
+        save_mean_array = None if save_mean is None else save_mean._mt_array
+        save_invstd_array = None if save_invstd is None else save_invstd._mt_array
     except AttributeError:
         return raise_bad_argument(
             native_batch_norm_backward,
@@ -1312,11 +1318,13 @@ def native_batch_norm_backward(
         )
     node = None
     if (
-        grad_out._edge is not None or input._edge is not None or (weight is not None and weight._edge is not None)
+        grad_out._mt_edge is not None
+        or input._mt_edge is not None
+        or (weight is not None and weight._mt_edge is not None)
     ) and (state.grad_everywhere or thread.grad_enabled):
-        grad_out_edge = grad_out._edge or edge_of(grad_out)
-        input_edge = input._edge or edge_of(input)
-        weight_edge = None if weight is None else (weight._edge or edge_of(weight))
+        grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
+        input_edge = input._mt_edge or edge_of(input)
+        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
         if grad_out_edge or input_edge or weight_edge:
             node = nodes.NativeBatchNormBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1397,20 +1405,20 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
     if type(eps) is not float:
         eps = float_of(eps, "native_layer_norm", "eps", 5)
     try:
-        input_array = input._array
-        weight_array = None if weight is None else weight._array
-        bias_array = None if bias is None else bias._array
+        input_array = input._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        bias_array = None if bias is None else bias._mt_array
     except AttributeError:
         return raise_bad_argument(native_layer_norm, input, normalized_shape, weight, bias, eps)
     node = None
     if (
-        input._edge is not None
-        or (weight is not None and weight._edge is not None)
-        or (bias is not None and bias._edge is not None)
+        input._mt_edge is not None
+        or (weight is not None and weight._mt_edge is not None)
+        or (bias is not None and bias._mt_edge is not None)
     ) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        weight_edge = None if weight is None else (weight._edge or edge_of(weight))
-        bias_edge = None if bias is None else (bias._edge or edge_of(bias))
+        input_edge = input._mt_edge or edge_of(input)
+        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+        bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
         if input_edge or weight_edge or bias_edge:
             node = nodes.NativeLayerNormBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1444,23 +1452,25 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
     if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
         normalized_shape = ints_of(normalized_shape, "native_layer_norm_backward", "normalized_shape", 3)
     try:
-        grad_out_array = grad_out._array
-        input_array = input._array
-        mean_array = mean._array
-        rstd_array = rstd._array
-        weight_array = None if weight is None else weight._array
-        bias_array = None if bias is None else bias._array
+        grad_out_array = grad_out._mt_array
+        input_array = input._mt_array
+        mean_array = mean._mt_array
+        rstd_array = rstd._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        bias_array = None if bias is None else bias._mt_array
     except AttributeError:
         return raise_bad_argument(
             native_layer_norm_backward, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
         )
     node = None
     if (
-        grad_out._edge is not None or input._edge is not None or (weight is not None and weight._edge is not None)
+        grad_out._mt_edge is not None
+        or input._mt_edge is not None
+        or (weight is not None and weight._mt_edge is not None)
     ) and (state.grad_everywhere or thread.grad_enabled):
-        grad_out_edge = grad_out._edge or edge_of(grad_out)
-        input_edge = input._edge or edge_of(input)
-        weight_edge = None if weight is None else (weight._edge or edge_of(weight))
+        grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
+        input_edge = input._mt_edge or edge_of(input)
+        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
         if grad_out_edge or input_edge or weight_edge:
             node = nodes.NativeLayerNormBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1518,10 +1528,10 @@ def affine_grid_generator(theta, size, align_corners):
         align_corners = bool_of(align_corners, "affine_grid_generator", "align_corners", 3)
     node = None
     if (
-        theta._edge is not None
+        theta._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(theta))
-        and (edge := theta._edge or edge_of(theta))
+        and (edge := theta._mt_edge or edge_of(theta))
     ):
         node = nodes.AffineGridGeneratorBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1569,14 +1579,14 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_2d", "align_corners", 5)
     try:
-        input_array = input._array
-        grid_array = grid._array
+        input_array = input._mt_array
+        grid_array = grid._mt_array
     except AttributeError:
         return raise_bad_argument(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
     node = None
-    if (input._edge is not None or grid._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        grid_edge = grid._edge or edge_of(grid)
+    if (input._mt_edge is not None or grid._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        grid_edge = grid._mt_edge or edge_of(grid)
         if input_edge or grid_edge:
             node = nodes.GridSampler2DBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1616,9 +1626,9 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_2d_backward", "align_corners", 6)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        grid_array = grid._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        grid_array = grid._mt_array
     except AttributeError:
         return raise_bad_argument(
             grid_sampler_2d_backward,
@@ -1631,12 +1641,12 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
             output_mask,
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None or grid._edge is not None) and (
+    if (grad_output._mt_edge is not None or input._mt_edge is not None or grid._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
-        grid_edge = grid._edge or edge_of(grid)
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
+        grid_edge = grid._mt_edge or edge_of(grid)
         if grad_output_edge or input_edge or grid_edge:
             node = nodes.GridSampler2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1667,14 +1677,14 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_3d", "align_corners", 5)
     try:
-        input_array = input._array
-        grid_array = grid._array
+        input_array = input._mt_array
+        grid_array = grid._mt_array
     except AttributeError:
         return raise_bad_argument(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
     node = None
-    if (input._edge is not None or grid._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        grid_edge = grid._edge or edge_of(grid)
+    if (input._mt_edge is not None or grid._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        grid_edge = grid._mt_edge or edge_of(grid)
         if input_edge or grid_edge:
             node = nodes.GridSampler3DBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1714,9 +1724,9 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_3d_backward", "align_corners", 6)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        grid_array = grid._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        grid_array = grid._mt_array
     except AttributeError:
         return raise_bad_argument(
             grid_sampler_3d_backward,
@@ -1729,12 +1739,12 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
             output_mask,
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None or grid._edge is not None) and (
+    if (grad_output._mt_edge is not None or input._mt_edge is not None or grid._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
-        grid_edge = grid._edge or edge_of(grid)
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
+        grid_edge = grid._mt_edge or edge_of(grid)
         if grad_output_edge or input_edge or grid_edge:
             node = nodes.GridSampler3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1765,15 +1775,15 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     if sparse is not False and sparse is not True:
         sparse = bool_of(sparse, "embedding", "sparse", 5)
     try:
-        weight_array = weight._array
-        indices_array = indices._array
+        weight_array = weight._mt_array
+        indices_array = indices._mt_array
     except AttributeError:
         return raise_bad_argument(embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     node = None
     if (
-        weight._edge is not None
+        weight._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := weight._edge or edge_of(weight))
+        and (edge := weight._mt_edge or edge_of(weight))
     ):
         node = nodes.EmbeddingBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1803,17 +1813,17 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_dense_backward", "scale_grad_by_freq", 5)
     try:
-        grad_output_array = grad_output._array
-        indices_array = indices._array
+        grad_output_array = grad_output._mt_array
+        indices_array = indices._mt_array
     except AttributeError:
         return raise_bad_argument(
             embedding_dense_backward, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.EmbeddingDenseBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1867,10 +1877,10 @@ def _embedding_bag(
     if type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "_embedding_bag", "padding_idx", 9)
     try:
-        weight_array = weight._array
-        indices_array = indices._array
-        offsets_array = offsets._array
-        per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._array
+        weight_array = weight._mt_array
+        indices_array = indices._mt_array
+        offsets_array = offsets._mt_array
+        per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._mt_array
     except AttributeError:
         return raise_bad_argument(
             _embedding_bag,
@@ -1885,12 +1895,12 @@ def _embedding_bag(
             padding_idx,
         )
     node = None
-    if (weight._edge is not None or (per_sample_weights is not None and per_sample_weights._edge is not None)) and (
-        state.grad_everywhere or thread.grad_enabled
-    ):
-        weight_edge = weight._edge or edge_of(weight)
+    if (
+        weight._mt_edge is not None or (per_sample_weights is not None and per_sample_weights._mt_edge is not None)
+    ) and (state.grad_everywhere or thread.grad_enabled):
+        weight_edge = weight._mt_edge or edge_of(weight)
         per_sample_weights_edge = (
-            None if per_sample_weights is None else (per_sample_weights._edge or edge_of(per_sample_weights))
+            None if per_sample_weights is None else (per_sample_weights._mt_edge or edge_of(per_sample_weights))
         )
         if weight_edge or per_sample_weights_edge:
             node = nodes.EmbeddingBagBackward0()
@@ -1966,10 +1976,10 @@ def _embedding_bag_forward_only(
     if type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "_embedding_bag_forward_only", "padding_idx", 9)
     try:
-        weight_array = weight._array
-        indices_array = indices._array
-        offsets_array = offsets._array
-        per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._array
+        weight_array = weight._mt_array
+        indices_array = indices._mt_array
+        offsets_array = offsets._mt_array
+        per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._mt_array
     except AttributeError:
         return raise_bad_argument(
             _embedding_bag_forward_only,
@@ -2228,13 +2238,13 @@ def _embedding_bag_backward(
     if type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "_embedding_bag_backward", "padding_idx", 12)
     try:
-        grad_array = grad._array
-        indices_array = indices._array
-        offsets_array = offsets._array
-        offset2bag_array = offset2bag._array
-        bag_size_array = bag_size._array
-        maximum_indices_array = maximum_indices._array
-        per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._array
+        grad_array = grad._mt_array
+        indices_array = indices._mt_array
+        offsets_array = offsets._mt_array
+        offset2bag_array = offset2bag._mt_array
+        bag_size_array = bag_size._mt_array
+        maximum_indices_array = maximum_indices._mt_array
+        per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._mt_array
     except AttributeError:
         return raise_bad_argument(
             _embedding_bag_backward,
@@ -2253,9 +2263,9 @@ def _embedding_bag_backward(
         )
     node = None
     if (
-        grad._edge is not None
+        grad._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad._edge or edge_of(grad))
+        and (edge := grad._mt_edge or edge_of(grad))
     ):
         node = nodes.EmbeddingBagBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2320,12 +2330,12 @@ def _embedding_bag_dense_backward(
     if type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "_embedding_bag_dense_backward", "padding_idx", 10)
     try:
-        grad_array = grad._array
-        indices_array = indices._array
-        offset2bag_array = offset2bag._array
-        bag_size_array = bag_size._array
-        maximum_indices_array = maximum_indices._array
-        per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._array
+        grad_array = grad._mt_array
+        indices_array = indices._mt_array
+        offset2bag_array = offset2bag._mt_array
+        bag_size_array = bag_size._mt_array
+        maximum_indices_array = maximum_indices._mt_array
+        per_sample_weights_array = None if per_sample_weights is None else per_sample_weights._mt_array
     except AttributeError:
         return raise_bad_argument(
             _embedding_bag_dense_backward,
@@ -2342,9 +2352,9 @@ def _embedding_bag_dense_backward(
         )
     node = None
     if (
-        grad._edge is not None
+        grad._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad._edge or edge_of(grad))
+        and (edge := grad._mt_edge or edge_of(grad))
     ):
         node = nodes.EmbeddingBagDenseBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2382,19 +2392,19 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
     if type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "_embedding_bag_per_sample_weights_backward", "padding_idx", 7)
     try:
-        grad_array = grad._array
-        weight_array = weight._array
-        indices_array = indices._array
-        offsets_array = offsets._array
-        offset2bag_array = offset2bag._array
+        grad_array = grad._mt_array
+        weight_array = weight._mt_array
+        indices_array = indices._mt_array
+        offsets_array = offsets._mt_array
+        offset2bag_array = offset2bag._mt_array
     except AttributeError:
         return raise_bad_argument(
             _embedding_bag_per_sample_weights_backward, grad, weight, indices, offsets, offset2bag, mode, padding_idx
         )
     node = None
-    if (grad._edge is not None or weight._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_edge = grad._edge or edge_of(grad)
-        weight_edge = weight._edge or edge_of(weight)
+    if (grad._mt_edge is not None or weight._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_edge = grad._mt_edge or edge_of(grad)
+        weight_edge = weight._mt_edge or edge_of(weight)
         if grad_edge or weight_edge:
             node = nodes.EmbeddingBagPerSampleWeightsBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2419,15 +2429,15 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
     if type(norm_type) is not float:
         norm_type = float_of(norm_type, "embedding_renorm_", "norm_type", 4)
     try:
-        input_array = input._array
-        indices_array = indices._array
+        input_array = input._mt_array
+        indices_array = indices._mt_array
     except AttributeError:
         return raise_bad_argument(embedding_renorm_, input, indices, max_norm, norm_type)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.EmbeddingRenormBackward0()
@@ -2491,14 +2501,14 @@ def native_dropout(input, p, train):
     if train is not None and train is not False and train is not True:
         train = bool_of(train, "native_dropout", "train", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(native_dropout, input, p, train)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.NativeDropoutBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2525,14 +2535,14 @@ def constant_pad_nd(input, pad, value=0):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "constant_pad_nd", "value", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(constant_pad_nd, input, pad, value)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ConstantPadNdBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2667,10 +2677,10 @@ def _scaled_dot_product_flash_attention_for_cpu(
     if scale is not None and type(scale) is not float:
         scale = float_of(scale, "_scaled_dot_product_flash_attention_for_cpu", "scale")
     try:
-        query_array = query._array
-        key_array = key._array
-        value_array = value._array
-        attn_mask_array = None if attn_mask is None else attn_mask._array
+        query_array = query._mt_array
+        key_array = key._mt_array
+        value_array = value._mt_array
+        attn_mask_array = None if attn_mask is None else attn_mask._mt_array
     except AttributeError:
         return raise_bad_argument(
             _scaled_dot_product_flash_attention_for_cpu,
@@ -2683,12 +2693,12 @@ def _scaled_dot_product_flash_attention_for_cpu(
             scale=scale,
         )
     node = None
-    if (query._edge is not None or key._edge is not None or value._edge is not None) and (
+    if (query._mt_edge is not None or key._mt_edge is not None or value._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        query_edge = query._edge or edge_of(query)
-        key_edge = key._edge or edge_of(key)
-        value_edge = value._edge or edge_of(value)
+        query_edge = query._mt_edge or edge_of(query)
+        key_edge = key._mt_edge or edge_of(key)
+        value_edge = value._mt_edge or edge_of(value)
         if query_edge or key_edge or value_edge:
             node = nodes.ScaledDotProductFlashAttentionForCpuBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2738,13 +2748,13 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
     if scale is not None and type(scale) is not float:
         scale = float_of(scale, "_scaled_dot_product_flash_attention_for_cpu_backward", "scale")
     try:
-        grad_out_array = grad_out._array
-        query_array = query._array
-        key_array = key._array
-        value_array = value._array
-        out_array = out._array
-        logsumexp_array = logsumexp._array
-        attn_mask_array = None if attn_mask is None else attn_mask._array
+        grad_out_array = grad_out._mt_array
+        query_array = query._mt_array
+        key_array = key._mt_array
+        value_array = value._mt_array
+        out_array = out._mt_array
+        logsumexp_array = logsumexp._mt_array
+        attn_mask_array = None if attn_mask is None else attn_mask._mt_array
     except AttributeError:
         return raise_bad_argument(
             _scaled_dot_product_flash_attention_for_cpu_backward,
@@ -2761,19 +2771,19 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
         )
     node = None
     if (
-        grad_out._edge is not None
-        or query._edge is not None
-        or key._edge is not None
-        or value._edge is not None
-        or out._edge is not None
-        or logsumexp._edge is not None
+        grad_out._mt_edge is not None
+        or query._mt_edge is not None
+        or key._mt_edge is not None
+        or value._mt_edge is not None
+        or out._mt_edge is not None
+        or logsumexp._mt_edge is not None
     ) and (state.grad_everywhere or thread.grad_enabled):
-        grad_out_edge = grad_out._edge or edge_of(grad_out)
-        query_edge = query._edge or edge_of(query)
-        key_edge = key._edge or edge_of(key)
-        value_edge = value._edge or edge_of(value)
-        out_edge = out._edge or edge_of(out)
-        logsumexp_edge = logsumexp._edge or edge_of(logsumexp)
+        grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
+        query_edge = query._mt_edge or edge_of(query)
+        key_edge = key._mt_edge or edge_of(key)
+        value_edge = value._mt_edge or edge_of(value)
+        out_edge = out._mt_edge or edge_of(out)
+        logsumexp_edge = logsumexp._mt_edge or edge_of(logsumexp)
         if grad_out_edge or query_edge or key_edge or value_edge or out_edge or logsumexp_edge:
             node = nodes.ScaledDotProductFlashAttentionForCpuBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2814,14 +2824,14 @@ def upsample_nearest1d(input, output_size, scales=None, *, out=None):
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_nearest1d", "scales", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_nearest1d, input, output_size, scales, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UpsampleNearest1DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2846,8 +2856,8 @@ def upsample_nearest1d_out(input, output_size, scales=None, *, out):
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_nearest1d", "scales", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_nearest1d_out, input, output_size, scales, out=out)
     refuse_grad("upsample_nearest1d", input, out)
@@ -2876,14 +2886,14 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_nearest1d_backward, grad_output, output_size, input_size, scales, out=out)
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.UpsampleNearest1DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2922,8 +2932,8 @@ def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
     try:
-        grad_output_array = grad_output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out
@@ -2957,14 +2967,14 @@ def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_nearest2d", "scales_w", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_nearest2d, input, output_size, scales_h, scales_w, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UpsampleNearest2DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2994,8 +3004,8 @@ def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, 
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_nearest2d", "scales_w", 4)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
     refuse_grad("upsample_nearest2d", input, out)
@@ -3028,16 +3038,16 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_nearest2d_backward", "scales_w", 5)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_nearest2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
         )
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.UpsampleNearest2DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3079,8 +3089,8 @@ def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_nearest2d_backward", "scales_w", 5)
     try:
-        grad_output_array = grad_output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
@@ -3116,14 +3126,14 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_nearest3d", "scales_w", 5)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_nearest3d, input, output_size, scales_d, scales_h, scales_w, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UpsampleNearest3DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3158,8 +3168,8 @@ def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, sca
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_nearest3d", "scales_w", 5)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
     refuse_grad("upsample_nearest3d", input, out)
@@ -3203,16 +3213,16 @@ def upsample_nearest3d_backward(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_nearest3d_backward", "scales_w", 6)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_nearest3d_backward, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
         )
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.UpsampleNearest3DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3261,8 +3271,8 @@ def upsample_nearest3d_backward_out(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_nearest3d_backward", "scales_w", 6)
     try:
-        grad_output_array = grad_output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_nearest3d_backward_out, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
@@ -3294,14 +3304,14 @@ def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_upsample_nearest_exact1d, input, output_size, scales, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UpsampleNearestExact1DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3328,8 +3338,8 @@ def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_upsample_nearest_exact1d_out, input, output_size, scales, out=out)
     refuse_grad("_upsample_nearest_exact1d", input, out)
@@ -3360,16 +3370,16 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_nearest_exact1d_backward, grad_output, output_size, input_size, scales, out=out
         )
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.UpsampleNearestExact1DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3408,8 +3418,8 @@ def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size,
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
     try:
-        grad_output_array = grad_output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out
@@ -3443,14 +3453,14 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_nearest_exact2d", "scales_w", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_upsample_nearest_exact2d, input, output_size, scales_h, scales_w, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UpsampleNearestExact2DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3482,8 +3492,8 @@ def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=No
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_nearest_exact2d", "scales_w", 4)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
     refuse_grad("_upsample_nearest_exact2d", input, out)
@@ -3521,16 +3531,16 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_nearest_exact2d_backward", "scales_w", 5)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_nearest_exact2d_backward, grad_output, output_size, input_size, scales_h, scales_w, out=out
         )
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.UpsampleNearestExact2DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3574,8 +3584,8 @@ def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size,
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_nearest_exact2d_backward", "scales_w", 5)
     try:
-        grad_output_array = grad_output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_nearest_exact2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
@@ -3611,14 +3621,14 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_nearest_exact3d", "scales_w", 5)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_upsample_nearest_exact3d, input, output_size, scales_d, scales_h, scales_w, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UpsampleNearestExact3DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3660,8 +3670,8 @@ def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=No
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_nearest_exact3d", "scales_w", 5)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out
@@ -3714,7 +3724,7 @@ def _upsample_nearest_exact3d_backward(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_nearest_exact3d_backward", "scales_w", 6)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_nearest_exact3d_backward,
@@ -3728,9 +3738,9 @@ def _upsample_nearest_exact3d_backward(
         )
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.UpsampleNearestExact3DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3786,8 +3796,8 @@ def _upsample_nearest_exact3d_backward_out(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_nearest_exact3d_backward", "scales_w", 6)
     try:
-        grad_output_array = grad_output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_nearest_exact3d_backward_out,
@@ -3828,14 +3838,14 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_linear1d", "scales", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_linear1d, input, output_size, align_corners, scales, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UpsampleLinear1DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3867,8 +3877,8 @@ def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_linear1d", "scales", 4)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
     refuse_grad("upsample_linear1d", input, out)
@@ -3902,16 +3912,16 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_linear1d_backward, grad_output, output_size, input_size, align_corners, scales, out=out
         )
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.UpsampleLinear1DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3955,8 +3965,8 @@ def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_c
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_linear1d_backward", "scales", 5)
     try:
-        grad_output_array = grad_output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
@@ -3992,14 +4002,14 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_bilinear2d", "scales_w", 5)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_bilinear2d, input, output_size, align_corners, scales_h, scales_w, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UpsampleBilinear2DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4041,8 +4051,8 @@ def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, sc
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_bilinear2d", "scales_w", 5)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out
@@ -4095,7 +4105,7 @@ def upsample_bilinear2d_backward(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_bilinear2d_backward", "scales_w", 6)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_bilinear2d_backward,
@@ -4109,9 +4119,9 @@ def upsample_bilinear2d_backward(
         )
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.UpsampleBilinear2DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4167,8 +4177,8 @@ def upsample_bilinear2d_backward_out(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_bilinear2d_backward", "scales_w", 6)
     try:
-        grad_output_array = grad_output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_bilinear2d_backward_out,
@@ -4213,16 +4223,16 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_trilinear3d", "scales_w", 6)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_trilinear3d, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
         )
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UpsampleTrilinear3DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4267,8 +4277,8 @@ def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, s
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_trilinear3d", "scales_w", 6)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
@@ -4324,7 +4334,7 @@ def upsample_trilinear3d_backward(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_trilinear3d_backward", "scales_w", 7)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_trilinear3d_backward,
@@ -4339,9 +4349,9 @@ def upsample_trilinear3d_backward(
         )
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.UpsampleTrilinear3DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4401,8 +4411,8 @@ def upsample_trilinear3d_backward_out(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_trilinear3d_backward", "scales_w", 7)
     try:
-        grad_output_array = grad_output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_trilinear3d_backward_out,
@@ -4446,14 +4456,14 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_bicubic2d", "scales_w", 5)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_bicubic2d, input, output_size, align_corners, scales_h, scales_w, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UpsampleBicubic2DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4493,8 +4503,8 @@ def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, sca
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_bicubic2d", "scales_w", 5)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out
@@ -4534,16 +4544,16 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "upsample_bicubic2d_backward", "scales_w", 6)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(
             upsample_bicubic2d_backward, grad_output, output_size, input_size, align_corners, scales_h, scales_w
         )
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.UpsampleBicubic2DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4589,16 +4599,16 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_bilinear2d_aa", "scales_w", 5)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_bilinear2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out
         )
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UpsampleBilinear2DAaBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4640,8 +4650,8 @@ def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_bilinear2d_aa", "scales_w", 5)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
@@ -4694,7 +4704,7 @@ def _upsample_bilinear2d_aa_backward(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_bilinear2d_aa_backward", "scales_w", 6)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_bilinear2d_aa_backward,
@@ -4708,9 +4718,9 @@ def _upsample_bilinear2d_aa_backward(
         )
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.UpsampleBilinear2DAaBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4766,8 +4776,8 @@ def _upsample_bilinear2d_aa_backward_out(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_bilinear2d_aa_backward", "scales_w", 6)
     try:
-        grad_output_array = grad_output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_bilinear2d_aa_backward_out,
@@ -4810,16 +4820,16 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_bicubic2d_aa", "scales_w", 5)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_bicubic2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out
         )
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UpsampleBicubic2DAaBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4861,8 +4871,8 @@ def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None,
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_bicubic2d_aa", "scales_w", 5)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
@@ -4915,7 +4925,7 @@ def _upsample_bicubic2d_aa_backward(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_bicubic2d_aa_backward", "scales_w", 6)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_bicubic2d_aa_backward,
@@ -4929,9 +4939,9 @@ def _upsample_bicubic2d_aa_backward(
         )
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.UpsampleBicubic2DAaBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4987,8 +4997,8 @@ def _upsample_bicubic2d_aa_backward_out(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_bicubic2d_aa_backward", "scales_w", 6)
     try:
-        grad_output_array = grad_output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_bicubic2d_aa_backward_out,
@@ -5031,16 +5041,16 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_lanczos2d_aa", "scales_w", 5)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_lanczos2d_aa, input, output_size, align_corners, scales_h, scales_w, out=out
         )
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UpsampleLanczos2DAaBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -5082,8 +5092,8 @@ def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None,
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_lanczos2d_aa", "scales_w", 5)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
@@ -5136,7 +5146,7 @@ def _upsample_lanczos2d_aa_backward(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_lanczos2d_aa_backward", "scales_w", 6)
     try:
-        grad_output_array = grad_output._array
+        grad_output_array = grad_output._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_lanczos2d_aa_backward,
@@ -5150,9 +5160,9 @@ def _upsample_lanczos2d_aa_backward(
         )
     node = None
     if (
-        grad_output._edge is not None
+        grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output))
     ):
         node = nodes.UpsampleLanczos2DAaBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -5208,8 +5218,8 @@ def _upsample_lanczos2d_aa_backward_out(
     if scales_w is not None and type(scales_w) is not float:
         scales_w = float_of(scales_w, "_upsample_lanczos2d_aa_backward", "scales_w", 6)
     try:
-        grad_output_array = grad_output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             _upsample_lanczos2d_aa_backward_out,
@@ -5298,16 +5308,16 @@ def max_pool3d_with_indices(
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             max_pool3d_with_indices, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
         )
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MaxPool3DWithIndicesBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -5359,8 +5369,8 @@ def max_pool3d_with_indices_out(
             max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
         )
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(
             max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
@@ -5411,9 +5421,9 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices_backward", "ceil_mode", 7)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        indices_array = indices._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        indices_array = indices._mt_array
     except AttributeError:
         return raise_bad_argument(
             max_pool3d_with_indices_backward,
@@ -5427,9 +5437,11 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
             indices,
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.MaxPool3DWithIndicesBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -5600,16 +5612,16 @@ def avg_pool3d(
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             avg_pool3d, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AvgPool3DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -5675,8 +5687,8 @@ def avg_pool3d_out(
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             avg_pool3d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
@@ -5730,8 +5742,8 @@ def avg_pool3d_backward(
     if divisor_override is not None and type(divisor_override) is not int:
         divisor_override = int_of(divisor_override, "avg_pool3d_backward", "divisor_override", 8)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             avg_pool3d_backward,
@@ -5745,9 +5757,11 @@ def avg_pool3d_backward(
             divisor_override,
         )
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.AvgPool3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -5864,14 +5878,14 @@ def _adaptive_avg_pool3d(input, output_size, *more_output_size):
             2,
         )
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_adaptive_avg_pool3d, input, output_size, *more_output_size)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AdaptiveAvgPool3DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -5891,14 +5905,16 @@ def _adaptive_avg_pool3d_backward(grad_output, input):
     if state.interceptors and intercepts(_adaptive_avg_pool3d_backward, grad_output, input):
         return call(_adaptive_avg_pool3d_backward, grad_output, input)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_adaptive_avg_pool3d_backward, grad_output, input)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.AdaptiveAvgPool3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -5947,14 +5963,14 @@ def adaptive_max_pool2d(input, output_size, *more_output_size, out=None):
             2,
         )
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(adaptive_max_pool2d, input, output_size, *more_output_size, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AdaptiveMaxPool2DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -5984,8 +6000,8 @@ def adaptive_max_pool2d_out(input, output_size, *more_output_size, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(adaptive_max_pool2d_out, input, output_size, *more_output_size, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(adaptive_max_pool2d_out, input, output_size, *more_output_size, out=out)
     refuse_grad("adaptive_max_pool2d", input, *out)
@@ -6006,15 +6022,17 @@ def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
     if out is not None:
         return adaptive_max_pool2d_backward_out(grad_output, input, indices, out=out)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        indices_array = indices._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        indices_array = indices._mt_array
     except AttributeError:
         return raise_bad_argument(adaptive_max_pool2d_backward, grad_output, input, indices, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.AdaptiveMaxPool2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -6031,10 +6049,10 @@ def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
     if state.interceptors and intercepts(adaptive_max_pool2d_backward_out, grad_output, input, indices, out):
         return call(adaptive_max_pool2d_backward_out, grad_output, input, indices, out=out)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        indices_array = indices._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        indices_array = indices._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(adaptive_max_pool2d_backward_out, grad_output, input, indices, out=out)
     refuse_grad("adaptive_max_pool2d_backward", grad_output, input, out)
@@ -6066,15 +6084,15 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
     try:
-        input_array = input._array
-        random_samples_array = random_samples._array
+        input_array = input._mt_array
+        random_samples_array = random_samples._mt_array
     except AttributeError:
         return raise_bad_argument(fractional_max_pool2d, input, kernel_size, output_size, random_samples, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FractionalMaxPool2DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6107,9 +6125,9 @@ def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
     try:
-        input_array = input._array
-        random_samples_array = random_samples._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        random_samples_array = random_samples._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
     refuse_grad("fractional_max_pool2d", input, *out)
@@ -6138,15 +6156,17 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "fractional_max_pool2d_backward", "output_size", 4)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        indices_array = indices._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        indices_array = indices._mt_array
     except AttributeError:
         return raise_bad_argument(fractional_max_pool2d_backward, grad_output, input, kernel_size, output_size, indices)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.FractionalMaxPool2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -6187,15 +6207,15 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
     try:
-        input_array = input._array
-        random_samples_array = random_samples._array
+        input_array = input._mt_array
+        random_samples_array = random_samples._mt_array
     except AttributeError:
         return raise_bad_argument(fractional_max_pool3d, input, kernel_size, output_size, random_samples, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FractionalMaxPool3DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6228,9 +6248,9 @@ def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
     try:
-        input_array = input._array
-        random_samples_array = random_samples._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        random_samples_array = random_samples._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
     refuse_grad("fractional_max_pool3d", input, *out)
@@ -6259,15 +6279,17 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "fractional_max_pool3d_backward", "output_size", 4)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        indices_array = indices._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        indices_array = indices._mt_array
     except AttributeError:
         return raise_bad_argument(fractional_max_pool3d_backward, grad_output, input, kernel_size, output_size, indices)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.FractionalMaxPool3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -6324,14 +6346,14 @@ def adaptive_max_pool3d(input, output_size, *more_output_size, out=None):
             2,
         )
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(adaptive_max_pool3d, input, output_size, *more_output_size, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AdaptiveMaxPool3DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6361,8 +6383,8 @@ def adaptive_max_pool3d_out(input, output_size, *more_output_size, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(adaptive_max_pool3d_out, input, output_size, *more_output_size, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(adaptive_max_pool3d_out, input, output_size, *more_output_size, out=out)
     refuse_grad("adaptive_max_pool3d", input, *out)
@@ -6381,15 +6403,17 @@ def adaptive_max_pool3d_backward(grad_output, input, indices):
     if state.interceptors and intercepts(adaptive_max_pool3d_backward, grad_output, input, indices):
         return call(adaptive_max_pool3d_backward, grad_output, input, indices)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        indices_array = indices._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        indices_array = indices._mt_array
     except AttributeError:
         return raise_bad_argument(adaptive_max_pool3d_backward, grad_output, input, indices)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.AdaptiveMaxPool3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -6413,15 +6437,15 @@ def max_unpool2d(input, indices, output_size):
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = ints_of(output_size, "max_unpool2d", "output_size", 3)
     try:
-        input_array = input._array
-        indices_array = indices._array
+        input_array = input._mt_array
+        indices_array = indices._mt_array
     except AttributeError:
         return raise_bad_argument(max_unpool2d, input, indices, output_size)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MaxUnpool2DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6453,15 +6477,15 @@ def max_unpool3d(input, indices, output_size, stride, padding):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "max_unpool3d", "padding", 5)
     try:
-        input_array = input._array
-        indices_array = indices._array
+        input_array = input._mt_array
+        indices_array = indices._mt_array
     except AttributeError:
         return raise_bad_argument(max_unpool3d, input, indices, output_size, stride, padding)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MaxUnpool3DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6501,14 +6525,14 @@ def im2col(input, kernel_size, dilation, padding, stride):
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "im2col", "stride", 5)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(im2col, input, kernel_size, dilation, padding, stride)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.Im2ColBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6552,14 +6576,14 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "col2im", "stride", 6)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(col2im, input, output_size, kernel_size, dilation, padding, stride)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.Col2ImBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6592,14 +6616,14 @@ def reflection_pad1d(input, padding, *more_padding, out=None):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad1d", "padding", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(reflection_pad1d, input, padding, *more_padding, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ReflectionPad1DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6621,8 +6645,8 @@ def reflection_pad1d_out(input, padding, *more_padding, out):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad1d", "padding", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(reflection_pad1d_out, input, padding, *more_padding, out=out)
     refuse_grad("reflection_pad1d", input, out)
@@ -6643,14 +6667,16 @@ def reflection_pad1d_backward(grad_output, input, padding):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "reflection_pad1d_backward", "padding", 3)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(reflection_pad1d_backward, grad_output, input, padding)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.ReflectionPad1DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -6678,14 +6704,14 @@ def reflection_pad2d(input, padding, *more_padding):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad2d", "padding", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(reflection_pad2d, input, padding, *more_padding)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ReflectionPad2DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6710,14 +6736,16 @@ def reflection_pad2d_backward(grad_output, input, padding):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "reflection_pad2d_backward", "padding", 3)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(reflection_pad2d_backward, grad_output, input, padding)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.ReflectionPad2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -6745,14 +6773,14 @@ def reflection_pad3d(input, padding, *more_padding):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad3d", "padding", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(reflection_pad3d, input, padding, *more_padding)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ReflectionPad3DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6777,14 +6805,16 @@ def reflection_pad3d_backward(grad_output, input, padding):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "reflection_pad3d_backward", "padding", 3)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(reflection_pad3d_backward, grad_output, input, padding)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.ReflectionPad3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -6814,14 +6844,14 @@ def replication_pad1d(input, padding, *more_padding, out=None):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad1d", "padding", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(replication_pad1d, input, padding, *more_padding, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ReplicationPad1DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6843,8 +6873,8 @@ def replication_pad1d_out(input, padding, *more_padding, out):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad1d", "padding", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(replication_pad1d_out, input, padding, *more_padding, out=out)
     refuse_grad("replication_pad1d", input, out)
@@ -6865,14 +6895,16 @@ def replication_pad1d_backward(grad_output, input, padding):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "replication_pad1d_backward", "padding", 3)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(replication_pad1d_backward, grad_output, input, padding)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.ReplicationPad1DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -6900,14 +6932,14 @@ def replication_pad2d(input, padding, *more_padding):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad2d", "padding", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(replication_pad2d, input, padding, *more_padding)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ReplicationPad2DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6932,14 +6964,16 @@ def replication_pad2d_backward(grad_output, input, padding):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "replication_pad2d_backward", "padding", 3)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(replication_pad2d_backward, grad_output, input, padding)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.ReplicationPad2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -6967,14 +7001,14 @@ def replication_pad3d(input, padding, *more_padding):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad3d", "padding", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(replication_pad3d, input, padding, *more_padding)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ReplicationPad3DBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6999,14 +7033,16 @@ def replication_pad3d_backward(grad_output, input, padding):
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
         padding = ints_of(padding, "replication_pad3d_backward", "padding", 3)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(replication_pad3d_backward, grad_output, input, padding)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.ReplicationPad3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -7133,10 +7169,10 @@ def pixel_shuffle(input, upscale_factor):
         upscale_factor = int_of(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.PixelShuffleBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -7157,10 +7193,10 @@ def pixel_unshuffle(input, downscale_factor):
         downscale_factor = int_of(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.PixelUnshuffleBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -7181,10 +7217,10 @@ def channel_shuffle(input, groups):
         groups = int_of(groups, "channel_shuffle", "groups", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ChannelShuffleBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -7315,16 +7351,16 @@ def fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_mi
     if type(quant_max) is not int:
         quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine_cachemask", "quant_max", 5)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(
             fake_quantize_per_tensor_affine_cachemask, input, scale, zero_point, quant_min, quant_max
         )
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FakeQuantizePerTensorAffineCachemaskBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -7365,10 +7401,10 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
     if type(quant_max) is not int:
         quant_max = int_of(quant_max, "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "quant_max", 6)
     try:
-        input_array = input._array
-        scale_array = scale._array
-        zero_point_array = zero_point._array
-        fake_quant_enabled_array = fake_quant_enabled._array
+        input_array = input._mt_array
+        scale_array = scale._mt_array
+        zero_point_array = zero_point._mt_array
+        fake_quant_enabled_array = fake_quant_enabled._mt_array
     except AttributeError:
         return raise_bad_argument(
             _fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
@@ -7381,9 +7417,9 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
         )
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -7412,18 +7448,18 @@ def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, q
     if type(quant_max) is not int:
         quant_max = int_of(quant_max, "fake_quantize_per_channel_affine_cachemask", "quant_max", 6)
     try:
-        input_array = input._array
-        scale_array = scale._array
-        zero_point_array = zero_point._array
+        input_array = input._mt_array
+        scale_array = scale._mt_array
+        zero_point_array = zero_point._mt_array
     except AttributeError:
         return raise_bad_argument(
             fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max
         )
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FakeQuantizePerChannelAffineCachemaskBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -7515,16 +7551,16 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     node = None
     if (
         (
-            input._edge is not None
-            or (weight is not None and weight._edge is not None)
-            or (bias is not None and bias._edge is not None)
+            input._mt_edge is not None
+            or (weight is not None and weight._mt_edge is not None)
+            or (bias is not None and bias._mt_edge is not None)
         )
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, weight, bias))
     ):
-        input_edge = input._edge or edge_of(input)
-        weight_edge = None if weight is None else (weight._edge or edge_of(weight))
-        bias_edge = None if bias is None else (bias._edge or edge_of(bias))
+        input_edge = input._mt_edge or edge_of(input)
+        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+        bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
         if input_edge or weight_edge or bias_edge:
             node = nodes.NativeGroupNormBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -8148,26 +8184,26 @@ def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden
     if state.interceptors and intercepts(_thnn_fused_lstm_cell, input_gates, hidden_gates, cx, input_bias, hidden_bias):
         return call(_thnn_fused_lstm_cell, input_gates, hidden_gates, cx, input_bias, hidden_bias)
     try:
-        input_gates_array = input_gates._array
-        hidden_gates_array = hidden_gates._array
-        cx_array = cx._array
-        input_bias_array = None if input_bias is None else input_bias._array
-        hidden_bias_array = None if hidden_bias is None else hidden_bias._array
+        input_gates_array = input_gates._mt_array
+        hidden_gates_array = hidden_gates._mt_array
+        cx_array = cx._mt_array
+        input_bias_array = None if input_bias is None else input_bias._mt_array
+        hidden_bias_array = None if hidden_bias is None else hidden_bias._mt_array
     except AttributeError:
         return raise_bad_argument(_thnn_fused_lstm_cell, input_gates, hidden_gates, cx, input_bias, hidden_bias)
     node = None
     if (
-        input_gates._edge is not None
-        or hidden_gates._edge is not None
-        or cx._edge is not None
-        or (input_bias is not None and input_bias._edge is not None)
-        or (hidden_bias is not None and hidden_bias._edge is not None)
+        input_gates._mt_edge is not None
+        or hidden_gates._mt_edge is not None
+        or cx._mt_edge is not None
+        or (input_bias is not None and input_bias._mt_edge is not None)
+        or (hidden_bias is not None and hidden_bias._mt_edge is not None)
     ) and (state.grad_everywhere or thread.grad_enabled):
-        input_gates_edge = input_gates._edge or edge_of(input_gates)
-        hidden_gates_edge = hidden_gates._edge or edge_of(hidden_gates)
-        cx_edge = cx._edge or edge_of(cx)
-        input_bias_edge = None if input_bias is None else (input_bias._edge or edge_of(input_bias))
-        hidden_bias_edge = None if hidden_bias is None else (hidden_bias._edge or edge_of(hidden_bias))
+        input_gates_edge = input_gates._mt_edge or edge_of(input_gates)
+        hidden_gates_edge = hidden_gates._mt_edge or edge_of(hidden_gates)
+        cx_edge = cx._mt_edge or edge_of(cx)
+        input_bias_edge = None if input_bias is None else (input_bias._mt_edge or edge_of(input_bias))
+        hidden_bias_edge = None if hidden_bias is None else (hidden_bias._mt_edge or edge_of(hidden_bias))
         if input_gates_edge or hidden_gates_edge or cx_edge or input_bias_edge or hidden_bias_edge:
             node = nodes.ThnnFusedLstmCellBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -8200,26 +8236,26 @@ def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has
     if has_bias is not False and has_bias is not True:
         has_bias = bool_of(has_bias, "_thnn_fused_lstm_cell_backward_impl", "has_bias", 6)
     try:
-        grad_hy_array = None if grad_hy is None else grad_hy._array
-        grad_cy_array = None if grad_cy is None else grad_cy._array
-        cx_array = cx._array
-        cy_array = cy._array
-        workspace_array = workspace._array
+        grad_hy_array = None if grad_hy is None else grad_hy._mt_array
+        grad_cy_array = None if grad_cy is None else grad_cy._mt_array
+        cx_array = cx._mt_array
+        cy_array = cy._mt_array
+        workspace_array = workspace._mt_array
     except AttributeError:
         return raise_bad_argument(_thnn_fused_lstm_cell_backward_impl, grad_hy, grad_cy, cx, cy, workspace, has_bias)
     node = None
     if (
-        (grad_hy is not None and grad_hy._edge is not None)
-        or (grad_cy is not None and grad_cy._edge is not None)
-        or cx._edge is not None
-        or cy._edge is not None
-        or workspace._edge is not None
+        (grad_hy is not None and grad_hy._mt_edge is not None)
+        or (grad_cy is not None and grad_cy._mt_edge is not None)
+        or cx._mt_edge is not None
+        or cy._mt_edge is not None
+        or workspace._mt_edge is not None
     ) and (state.grad_everywhere or thread.grad_enabled):
-        grad_hy_edge = None if grad_hy is None else (grad_hy._edge or edge_of(grad_hy))
-        grad_cy_edge = None if grad_cy is None else (grad_cy._edge or edge_of(grad_cy))
-        cx_edge = cx._edge or edge_of(cx)
-        cy_edge = cy._edge or edge_of(cy)
-        workspace_edge = workspace._edge or edge_of(workspace)
+        grad_hy_edge = None if grad_hy is None else (grad_hy._mt_edge or edge_of(grad_hy))
+        grad_cy_edge = None if grad_cy is None else (grad_cy._mt_edge or edge_of(grad_cy))
+        cx_edge = cx._mt_edge or edge_of(cx)
+        cy_edge = cy._mt_edge or edge_of(cy)
+        workspace_edge = workspace._mt_edge or edge_of(workspace)
         if grad_hy_edge or grad_cy_edge or cx_edge or cy_edge or workspace_edge:
             node = nodes.ThnnFusedLstmCellBackwardImplBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -8241,26 +8277,26 @@ def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_
     if state.interceptors and intercepts(_thnn_fused_gru_cell, input_gates, hidden_gates, hx, input_bias, hidden_bias):
         return call(_thnn_fused_gru_cell, input_gates, hidden_gates, hx, input_bias, hidden_bias)
     try:
-        input_gates_array = input_gates._array
-        hidden_gates_array = hidden_gates._array
-        hx_array = hx._array
-        input_bias_array = None if input_bias is None else input_bias._array
-        hidden_bias_array = None if hidden_bias is None else hidden_bias._array
+        input_gates_array = input_gates._mt_array
+        hidden_gates_array = hidden_gates._mt_array
+        hx_array = hx._mt_array
+        input_bias_array = None if input_bias is None else input_bias._mt_array
+        hidden_bias_array = None if hidden_bias is None else hidden_bias._mt_array
     except AttributeError:
         return raise_bad_argument(_thnn_fused_gru_cell, input_gates, hidden_gates, hx, input_bias, hidden_bias)
     node = None
     if (
-        input_gates._edge is not None
-        or hidden_gates._edge is not None
-        or hx._edge is not None
-        or (input_bias is not None and input_bias._edge is not None)
-        or (hidden_bias is not None and hidden_bias._edge is not None)
+        input_gates._mt_edge is not None
+        or hidden_gates._mt_edge is not None
+        or hx._mt_edge is not None
+        or (input_bias is not None and input_bias._mt_edge is not None)
+        or (hidden_bias is not None and hidden_bias._mt_edge is not None)
     ) and (state.grad_everywhere or thread.grad_enabled):
-        input_gates_edge = input_gates._edge or edge_of(input_gates)
-        hidden_gates_edge = hidden_gates._edge or edge_of(hidden_gates)
-        hx_edge = hx._edge or edge_of(hx)
-        input_bias_edge = None if input_bias is None else (input_bias._edge or edge_of(input_bias))
-        hidden_bias_edge = None if hidden_bias is None else (hidden_bias._edge or edge_of(hidden_bias))
+        input_gates_edge = input_gates._mt_edge or edge_of(input_gates)
+        hidden_gates_edge = hidden_gates._mt_edge or edge_of(hidden_gates)
+        hx_edge = hx._mt_edge or edge_of(hx)
+        input_bias_edge = None if input_bias is None else (input_bias._mt_edge or edge_of(input_bias))
+        hidden_bias_edge = None if hidden_bias is None else (hidden_bias._mt_edge or edge_of(hidden_bias))
         if input_gates_edge or hidden_gates_edge or hx_edge or input_bias_edge or hidden_bias_edge:
             node = nodes.ThnnFusedGruCellBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -8292,14 +8328,16 @@ def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
     if has_bias is not False and has_bias is not True:
         has_bias = bool_of(has_bias, "_thnn_fused_gru_cell_backward", "has_bias", 3)
     try:
-        grad_hy_array = grad_hy._array
-        workspace_array = workspace._array
+        grad_hy_array = grad_hy._mt_array
+        workspace_array = workspace._mt_array
     except AttributeError:
         return raise_bad_argument(_thnn_fused_gru_cell_backward, grad_hy, workspace, has_bias)
     node = None
-    if (grad_hy._edge is not None or workspace._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_hy_edge = grad_hy._edge or edge_of(grad_hy)
-        workspace_edge = workspace._edge or edge_of(workspace)
+    if (grad_hy._mt_edge is not None or workspace._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_hy_edge = grad_hy._mt_edge or edge_of(grad_hy)
+        workspace_edge = workspace._mt_edge or edge_of(workspace)
         if grad_hy_edge or workspace_edge:
             node = nodes.ThnnFusedGruCellBackwardBackward0()
             node.sequence_nr = next_sequence_nr()

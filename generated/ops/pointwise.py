@@ -48,36 +48,36 @@ def add(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "add", "alpha")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return number_first(add, _reject, input, other, alpha=alpha, out=out)
-    other_array = other._array
+    other_array = other._mt_array
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.AddBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.alpha = alpha
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors and alpha == 1 and alpha is not True:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
         try:
             array = _add_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_add_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
@@ -97,14 +97,14 @@ def add_(input, other, *more, alpha=1, _reject=raise_bad_argument):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "add_", "alpha")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return _reject(add_, input, other, alpha=alpha)
-    other_array = other._array
+    other_array = other._mt_array
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.AddBackward0()
@@ -130,11 +130,11 @@ def add_out(input, other, *, alpha=1, out):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "add", "alpha")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return number_first(add_out, raise_bad_argument, input, other, alpha=alpha, out=out)
-    other_array = other._array
+    other_array = other._mt_array
     refuse_grad("add", input, other, out)
     set_array(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
     mark_written(out)
@@ -153,14 +153,14 @@ def add_Scalar(input, other, alpha=1):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "add", "alpha", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(add_Scalar, input, other, alpha)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AddBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -177,14 +177,14 @@ def add__Scalar(input, other, alpha=1):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "add_", "alpha", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(add__Scalar, input, other, alpha)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.AddBackward1()
@@ -216,36 +216,36 @@ def sub(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sub", "alpha")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return number_first(sub, _reject, input, other, alpha=alpha, out=out)
-    other_array = other._array
+    other_array = other._mt_array
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.SubBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.alpha = alpha
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors and alpha == 1 and alpha is not True:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
         try:
             array = _sub_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
@@ -265,14 +265,14 @@ def sub_(input, other, *more, alpha=1, _reject=raise_bad_argument):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sub_", "alpha")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return _reject(sub_, input, other, alpha=alpha)
-    other_array = other._array
+    other_array = other._mt_array
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.SubBackward0()
@@ -298,11 +298,11 @@ def sub_out(input, other, *, alpha=1, out):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sub", "alpha")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return number_first(sub_out, raise_bad_argument, input, other, alpha=alpha, out=out)
-    other_array = other._array
+    other_array = other._mt_array
     refuse_grad("sub", input, other, out)
     set_array(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
     mark_written(out)
@@ -321,14 +321,14 @@ def sub_Scalar(input, other, alpha=1):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sub", "alpha", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sub_Scalar, input, other, alpha)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SubBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -345,14 +345,14 @@ def sub__Scalar(input, other, alpha=1):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sub_", "alpha", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sub__Scalar, input, other, alpha)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.SubBackward1()
@@ -375,14 +375,14 @@ def rsub_Tensor(input, other, *, alpha=1):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "rsub", "alpha")
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(rsub_Tensor, input, other, alpha=alpha)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.RsubBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -403,14 +403,14 @@ def rsub_Scalar(input, other, alpha=1):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "rsub", "alpha", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(rsub_Scalar, input, other, alpha)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.RsubBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -448,36 +448,36 @@ def mul(input, other, *, out=None, _reject=raise_bad_argument):
             return _reject(mul, input, other, out=out)
         other = operand
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return number_first(mul, _reject, input, other, out=out)
-    other_array = other._array
+    other_array = other._mt_array
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.MulBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _mul_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_mul_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -493,14 +493,14 @@ def mul_(input, other, *, _reject=raise_bad_argument):
             return _reject(mul_, input, other)
         other = operand
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return _reject(mul_, input, other)
-    other_array = other._array
+    other_array = other._mt_array
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.MulBackward0()
@@ -524,11 +524,11 @@ def mul_out(input, other, *, out):
             return raise_bad_argument(mul_out, input, other, out=out)
         other = operand
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return number_first(mul_out, raise_bad_argument, input, other, out=out)
-    other_array = other._array
+    other_array = other._mt_array
     refuse_grad("mul", input, other, out)
     set_array(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
@@ -545,14 +545,14 @@ def mul_Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "mul", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(mul_Scalar, input, other)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MulBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -568,14 +568,14 @@ def mul__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "mul_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(mul__Scalar, input, other)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.MulBackward1()
@@ -604,36 +604,36 @@ def div_Tensor(input, other, *, out=None, _reject=raise_bad_argument):
             return _reject(div_Tensor, input, other, out=out)
         other = operand
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return number_first(div_Tensor, _reject, input, other, out=out)
-    other_array = other._array
+    other_array = other._mt_array
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.DivBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(other), save(input) if other_edge else None)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _div_Tensor_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_div_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -649,14 +649,14 @@ def div__Tensor(input, other, *, _reject=raise_bad_argument):
             return _reject(div__Tensor, input, other)
         other = operand
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return _reject(div__Tensor, input, other)
-    other_array = other._array
+    other_array = other._mt_array
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.DivBackward0()
@@ -680,11 +680,11 @@ def div_Tensor_out(input, other, *, out):
             return raise_bad_argument(div_Tensor_out, input, other, out=out)
         other = operand
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return number_first(div_Tensor_out, raise_bad_argument, input, other, out=out)
-    other_array = other._array
+    other_array = other._mt_array
     refuse_grad("div", input, other, out)
     set_array(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
@@ -708,14 +708,14 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
     if rounding_mode is not None and type(rounding_mode) is not str:
         rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return number_first(div_Tensor_mode, raise_bad_argument, input, other, rounding_mode=rounding_mode, out=out)
-    other_array = other._array
+    other_array = other._mt_array
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.DivBackward2()
             node.sequence_nr = next_sequence_nr()
@@ -751,14 +751,14 @@ def div__Tensor_mode(input, other, *, rounding_mode):
     if rounding_mode is not None and type(rounding_mode) is not str:
         rounding_mode = str_of(rounding_mode, "div_", "rounding_mode")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(div__Tensor_mode, input, other, rounding_mode=rounding_mode)
-    other_array = other._array
+    other_array = other._mt_array
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.DivBackward2()
@@ -799,11 +799,11 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
     if rounding_mode is not None and type(rounding_mode) is not str:
         rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return number_first(div_Tensor_mode_out, raise_bad_argument, input, other, rounding_mode=rounding_mode, out=out)
-    other_array = other._array
+    other_array = other._mt_array
     refuse_grad("div", input, other, out)
     set_array(out, _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array))
     mark_written(out)
@@ -820,14 +820,14 @@ def div_Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "div", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(div_Scalar, input, other)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.DivBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -843,14 +843,14 @@ def div__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "div_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(div__Scalar, input, other)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.DivBackward1()
@@ -905,35 +905,35 @@ def floor_divide(input, other, *, out=None, _reject=raise_bad_argument):
             return _reject(floor_divide, input, other, out=out)
         other = operand
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return number_first(floor_divide, _reject, input, other, out=out)
-    other_array = other._array
+    other_array = other._mt_array
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.FloorDivideBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _floor_divide_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_floor_divide_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -949,14 +949,14 @@ def floor_divide_(input, other, *, _reject=raise_bad_argument):
             return _reject(floor_divide_, input, other)
         other = operand
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return _reject(floor_divide_, input, other)
-    other_array = other._array
+    other_array = other._mt_array
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.FloorDivideBackward0()
@@ -979,11 +979,11 @@ def floor_divide_out(input, other, *, out):
             return raise_bad_argument(floor_divide_out, input, other, out=out)
         other = operand
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return number_first(floor_divide_out, raise_bad_argument, input, other, out=out)
-    other_array = other._array
+    other_array = other._mt_array
     refuse_grad("aten::floor_divide", input, other, out)
     set_array(out, _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
@@ -1022,36 +1022,36 @@ def remainder_Tensor(input, other, *, out=None):
     if out is not None:
         return remainder_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(remainder_Tensor, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.RemainderBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _remainder_Tensor_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_remainder_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -1062,14 +1062,14 @@ def remainder__Tensor(input, other):
     if state.interceptors and intercepts(remainder__Tensor, input, other):
         return call(remainder__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(remainder__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.RemainderBackward1()
@@ -1088,9 +1088,9 @@ def remainder_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(remainder_Tensor_out, input, other, out):
         return call(remainder_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(remainder_Tensor_out, input, other, out=out)
     refuse_grad("remainder", input, other, out)
@@ -1111,14 +1111,14 @@ def remainder_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "remainder", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(remainder_Scalar, input, other, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.RemainderBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1133,14 +1133,14 @@ def remainder__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "remainder_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(remainder__Scalar, input, other)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.RemainderBackward0()
@@ -1174,8 +1174,8 @@ def remainder_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "remainder", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(remainder_Scalar_out, input, other, out=out)
     refuse_grad("remainder", input, out)
@@ -1230,36 +1230,36 @@ def fmod_Tensor(input, other, *, out=None):
     if out is not None:
         return fmod_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(fmod_Tensor, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.FmodBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _fmod_Tensor_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_fmod_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -1270,14 +1270,14 @@ def fmod__Tensor(input, other):
     if state.interceptors and intercepts(fmod__Tensor, input, other):
         return call(fmod__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(fmod__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.FmodBackward1()
@@ -1296,9 +1296,9 @@ def fmod_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(fmod_Tensor_out, input, other, out):
         return call(fmod_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(fmod_Tensor_out, input, other, out=out)
     refuse_grad("fmod", input, other, out)
@@ -1319,14 +1319,14 @@ def fmod_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "fmod", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(fmod_Scalar, input, other, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FmodBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1355,14 +1355,14 @@ def fmod__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "fmod_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(fmod__Scalar, input, other)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.FmodBackward0()
@@ -1396,8 +1396,8 @@ def fmod_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "fmod", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(fmod_Scalar_out, input, other, out=out)
     refuse_grad("fmod", input, out)
@@ -1416,14 +1416,14 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
     if out is not None:
         return pow_Tensor_Tensor_out(input, exponent, out=out)
     try:
-        input_array = input._array
-        exponent_array = exponent._array
+        input_array = input._mt_array
+        exponent_array = exponent._mt_array
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Tensor, input, exponent, out=out)
     node = None
-    if (input._edge is not None or exponent._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        exponent_edge = exponent._edge or edge_of(exponent)
+    if (input._mt_edge is not None or exponent._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        exponent_edge = exponent._mt_edge or edge_of(exponent)
         if input_edge or exponent_edge:
             node = nodes.PowBackward1()
             node.sequence_nr = next_sequence_nr()
@@ -1441,14 +1441,14 @@ def pow__Tensor(input, exponent):
     if state.interceptors and intercepts(pow__Tensor, input, exponent):
         return call(pow__Tensor, input, exponent)
     try:
-        input_array = input._array
-        exponent_array = exponent._array
+        input_array = input._mt_array
+        exponent_array = exponent._mt_array
     except AttributeError:
         return raise_bad_argument(pow__Tensor, input, exponent)
     node = None
-    if (input._edge is not None or exponent._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        exponent_edge = exponent._edge or edge_of(exponent)
+    if (input._mt_edge is not None or exponent._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        exponent_edge = exponent._mt_edge or edge_of(exponent)
         if input_edge or exponent_edge:
             check_inplace(input)
             node = nodes.PowBackward1()
@@ -1468,9 +1468,9 @@ def pow_Tensor_Tensor_out(input, exponent, *, out):
     if state.interceptors and intercepts(pow_Tensor_Tensor_out, input, exponent, out):
         return call(pow_Tensor_Tensor_out, input, exponent, out=out)
     try:
-        input_array = input._array
-        exponent_array = exponent._array
-        out_array = out._array
+        input_array = input._mt_array
+        exponent_array = exponent._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Tensor_out, input, exponent, out=out)
     refuse_grad("pow", input, exponent, out)
@@ -1491,14 +1491,14 @@ def pow_Tensor_Scalar(input, exponent, *, out=None):
     if type(exponent) is not int and type(exponent) is not float:
         exponent = scalar_of(exponent, "pow", "exponent", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Scalar, input, exponent, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.PowBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1515,14 +1515,14 @@ def pow__Scalar(input, exponent):
     if type(exponent) is not int and type(exponent) is not float:
         exponent = scalar_of(exponent, "pow_", "exponent", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(pow__Scalar, input, exponent)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.PowBackward0()
@@ -1558,8 +1558,8 @@ def pow_Tensor_Scalar_out(input, exponent, *, out):
     if type(exponent) is not int and type(exponent) is not float:
         exponent = scalar_of(exponent, "pow", "exponent", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Scalar_out, input, exponent, out=out)
     refuse_grad("pow", input, out)
@@ -1580,14 +1580,14 @@ def pow_Scalar(input, exponent, *, out=None):
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "pow", "input", 1)
     try:
-        exponent_array = exponent._array
+        exponent_array = exponent._mt_array
     except AttributeError:
         return raise_bad_argument(pow_Scalar, input, exponent, out=out)
     node = None
     if (
-        exponent._edge is not None
+        exponent._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := exponent._edge or edge_of(exponent))
+        and (edge := exponent._mt_edge or edge_of(exponent))
     ):
         node = nodes.PowBackward2()
         node.sequence_nr = next_sequence_nr()
@@ -1626,8 +1626,8 @@ def pow_Scalar_out(input, exponent, *, out):
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "pow", "input", 1)
     try:
-        exponent_array = exponent._array
-        out_array = out._array
+        exponent_array = exponent._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(pow_Scalar_out, input, exponent, out=out)
     refuse_grad("pow", exponent, out)
@@ -1646,19 +1646,19 @@ def neg(input, *, out=None):
     if out is not None:
         return neg_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(neg, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.NegBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_neg_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -1667,14 +1667,14 @@ def neg_(input):
     if state.interceptors and intercepts(neg_, input):
         return call(neg_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(neg_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.NegBackward0()
@@ -1692,8 +1692,8 @@ def neg_out(input, *, out):
     if state.interceptors and intercepts(neg_out, input, out):
         return call(neg_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(neg_out, input, out=out)
     refuse_grad("neg", input, out)
@@ -1712,14 +1712,14 @@ def abs(input, *, out=None):
     if out is not None:
         return abs_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(abs, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AbsBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1733,14 +1733,14 @@ def abs_(input):
     if state.interceptors and intercepts(abs_, input):
         return call(abs_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(abs_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.AbsBackward0()
@@ -1759,8 +1759,8 @@ def abs_out(input, *, out):
     if state.interceptors and intercepts(abs_out, input, out):
         return call(abs_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(abs_out, input, out=out)
     refuse_grad("abs", input, out)
@@ -1779,20 +1779,20 @@ def sgn(input, *, out=None):
     if out is not None:
         return sgn_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sgn, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SgnBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_sgn_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept += (save_output(node, result),)
@@ -1804,14 +1804,14 @@ def sgn_(input):
     if state.interceptors and intercepts(sgn_, input):
         return call(sgn_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sgn_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.SgnBackward0()
@@ -1831,8 +1831,8 @@ def sgn_out(input, *, out):
     if state.interceptors and intercepts(sgn_out, input, out):
         return call(sgn_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sgn_out, input, out=out)
     refuse_grad("sgn", input, out)
@@ -1851,19 +1851,19 @@ def sign(input, *, out=None):
     if out is not None:
         return sign_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sign, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SignBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_sign_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -1872,14 +1872,14 @@ def sign_(input):
     if state.interceptors and intercepts(sign_, input):
         return call(sign_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sign_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.SignBackward0()
@@ -1897,8 +1897,8 @@ def sign_out(input, *, out):
     if state.interceptors and intercepts(sign_out, input, out):
         return call(sign_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sign_out, input, out=out)
     refuse_grad("sign", input, out)
@@ -1917,14 +1917,14 @@ def angle(input, *, out=None):
     if out is not None:
         return angle_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(angle, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AngleBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1938,8 +1938,8 @@ def angle_out(input, *, out):
     if state.interceptors and intercepts(angle_out, input, out):
         return call(angle_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(angle_out, input, out=out)
     refuse_grad("angle", input, out)
@@ -1956,19 +1956,19 @@ def _conj_physical(input):
     if state.interceptors and intercepts(_conj_physical, input):
         return call(_conj_physical, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_conj_physical, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ConjPhysicalBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(__conj_physical_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2014,19 +2014,19 @@ def exp(input, *, out=None):
     if out is not None:
         return exp_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(exp, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ExpBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_exp_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -2038,14 +2038,14 @@ def exp_(input):
     if state.interceptors and intercepts(exp_, input):
         return call(exp_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(exp_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ExpBackward0()
@@ -2064,8 +2064,8 @@ def exp_out(input, *, out):
     if state.interceptors and intercepts(exp_out, input, out):
         return call(exp_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(exp_out, input, out=out)
     refuse_grad("exp", input, out)
@@ -2084,19 +2084,19 @@ def expm1(input, *, out=None):
     if out is not None:
         return expm1_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(expm1, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.Expm1Backward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_expm1_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -2108,14 +2108,14 @@ def expm1_(input):
     if state.interceptors and intercepts(expm1_, input):
         return call(expm1_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(expm1_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.Expm1Backward0()
@@ -2134,8 +2134,8 @@ def expm1_out(input, *, out):
     if state.interceptors and intercepts(expm1_out, input, out):
         return call(expm1_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(expm1_out, input, out=out)
     refuse_grad("expm1", input, out)
@@ -2154,19 +2154,19 @@ def exp2(input, *, out=None):
     if out is not None:
         return exp2_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(exp2, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.Exp2Backward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_exp2_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -2178,14 +2178,14 @@ def exp2_(input):
     if state.interceptors and intercepts(exp2_, input):
         return call(exp2_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(exp2_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.Exp2Backward0()
@@ -2204,8 +2204,8 @@ def exp2_out(input, *, out):
     if state.interceptors and intercepts(exp2_out, input, out):
         return call(exp2_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(exp2_out, input, out=out)
     refuse_grad("exp2", input, out)
@@ -2224,20 +2224,20 @@ def log(input, *, out=None):
     if out is not None:
         return log_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(log, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.LogBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_log_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2246,14 +2246,14 @@ def log_(input):
     if state.interceptors and intercepts(log_, input):
         return call(log_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(log_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.LogBackward0()
@@ -2272,8 +2272,8 @@ def log_out(input, *, out):
     if state.interceptors and intercepts(log_out, input, out):
         return call(log_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(log_out, input, out=out)
     refuse_grad("log", input, out)
@@ -2292,20 +2292,20 @@ def log2(input, *, out=None):
     if out is not None:
         return log2_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(log2, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.Log2Backward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_log2_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2314,14 +2314,14 @@ def log2_(input):
     if state.interceptors and intercepts(log2_, input):
         return call(log2_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(log2_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.Log2Backward0()
@@ -2340,8 +2340,8 @@ def log2_out(input, *, out):
     if state.interceptors and intercepts(log2_out, input, out):
         return call(log2_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(log2_out, input, out=out)
     refuse_grad("log2", input, out)
@@ -2360,20 +2360,20 @@ def log10(input, *, out=None):
     if out is not None:
         return log10_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(log10, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.Log10Backward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_log10_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2382,14 +2382,14 @@ def log10_(input):
     if state.interceptors and intercepts(log10_, input):
         return call(log10_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(log10_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.Log10Backward0()
@@ -2408,8 +2408,8 @@ def log10_out(input, *, out):
     if state.interceptors and intercepts(log10_out, input, out):
         return call(log10_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(log10_out, input, out=out)
     refuse_grad("log10", input, out)
@@ -2428,20 +2428,20 @@ def log1p(input, *, out=None):
     if out is not None:
         return log1p_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(log1p, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.Log1PBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_log1p_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2450,14 +2450,14 @@ def log1p_(input):
     if state.interceptors and intercepts(log1p_, input):
         return call(log1p_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(log1p_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.Log1PBackward0()
@@ -2476,8 +2476,8 @@ def log1p_out(input, *, out):
     if state.interceptors and intercepts(log1p_out, input, out):
         return call(log1p_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(log1p_out, input, out=out)
     refuse_grad("log1p", input, out)
@@ -2496,19 +2496,19 @@ def sqrt(input, *, out=None):
     if out is not None:
         return sqrt_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sqrt, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SqrtBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_sqrt_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -2520,14 +2520,14 @@ def sqrt_(input):
     if state.interceptors and intercepts(sqrt_, input):
         return call(sqrt_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sqrt_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.SqrtBackward0()
@@ -2546,8 +2546,8 @@ def sqrt_out(input, *, out):
     if state.interceptors and intercepts(sqrt_out, input, out):
         return call(sqrt_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sqrt_out, input, out=out)
     refuse_grad("sqrt", input, out)
@@ -2566,19 +2566,19 @@ def rsqrt(input, *, out=None):
     if out is not None:
         return rsqrt_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(rsqrt, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.RsqrtBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_rsqrt_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -2590,14 +2590,14 @@ def rsqrt_(input):
     if state.interceptors and intercepts(rsqrt_, input):
         return call(rsqrt_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(rsqrt_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.RsqrtBackward0()
@@ -2616,8 +2616,8 @@ def rsqrt_out(input, *, out):
     if state.interceptors and intercepts(rsqrt_out, input, out):
         return call(rsqrt_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(rsqrt_out, input, out=out)
     refuse_grad("rsqrt", input, out)
@@ -2636,19 +2636,19 @@ def reciprocal(input, *, out=None):
     if out is not None:
         return reciprocal_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(reciprocal, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ReciprocalBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_reciprocal_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -2660,14 +2660,14 @@ def reciprocal_(input):
     if state.interceptors and intercepts(reciprocal_, input):
         return call(reciprocal_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(reciprocal_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ReciprocalBackward0()
@@ -2686,8 +2686,8 @@ def reciprocal_out(input, *, out):
     if state.interceptors and intercepts(reciprocal_out, input, out):
         return call(reciprocal_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(reciprocal_out, input, out=out)
     refuse_grad("reciprocal", input, out)
@@ -2738,20 +2738,20 @@ def sin(input, *, out=None):
     if out is not None:
         return sin_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sin, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SinBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_sin_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2760,14 +2760,14 @@ def sin_(input):
     if state.interceptors and intercepts(sin_, input):
         return call(sin_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sin_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.SinBackward0()
@@ -2786,8 +2786,8 @@ def sin_out(input, *, out):
     if state.interceptors and intercepts(sin_out, input, out):
         return call(sin_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sin_out, input, out=out)
     refuse_grad("sin", input, out)
@@ -2806,20 +2806,20 @@ def cos(input, *, out=None):
     if out is not None:
         return cos_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(cos, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.CosBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_cos_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2828,14 +2828,14 @@ def cos_(input):
     if state.interceptors and intercepts(cos_, input):
         return call(cos_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(cos_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.CosBackward0()
@@ -2854,8 +2854,8 @@ def cos_out(input, *, out):
     if state.interceptors and intercepts(cos_out, input, out):
         return call(cos_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(cos_out, input, out=out)
     refuse_grad("cos", input, out)
@@ -2874,19 +2874,19 @@ def tan(input, *, out=None):
     if out is not None:
         return tan_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(tan, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.TanBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_tan_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -2898,14 +2898,14 @@ def tan_(input):
     if state.interceptors and intercepts(tan_, input):
         return call(tan_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(tan_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.TanBackward0()
@@ -2924,8 +2924,8 @@ def tan_out(input, *, out):
     if state.interceptors and intercepts(tan_out, input, out):
         return call(tan_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(tan_out, input, out=out)
     refuse_grad("tan", input, out)
@@ -2944,20 +2944,20 @@ def asin(input, *, out=None):
     if out is not None:
         return asin_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(asin, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AsinBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_asin_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -2966,14 +2966,14 @@ def asin_(input):
     if state.interceptors and intercepts(asin_, input):
         return call(asin_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(asin_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.AsinBackward0()
@@ -2992,8 +2992,8 @@ def asin_out(input, *, out):
     if state.interceptors and intercepts(asin_out, input, out):
         return call(asin_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(asin_out, input, out=out)
     refuse_grad("asin", input, out)
@@ -3012,20 +3012,20 @@ def acos(input, *, out=None):
     if out is not None:
         return acos_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(acos, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AcosBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_acos_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -3034,14 +3034,14 @@ def acos_(input):
     if state.interceptors and intercepts(acos_, input):
         return call(acos_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(acos_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.AcosBackward0()
@@ -3060,8 +3060,8 @@ def acos_out(input, *, out):
     if state.interceptors and intercepts(acos_out, input, out):
         return call(acos_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(acos_out, input, out=out)
     refuse_grad("acos", input, out)
@@ -3080,20 +3080,20 @@ def atan(input, *, out=None):
     if out is not None:
         return atan_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(atan, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AtanBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_atan_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -3102,14 +3102,14 @@ def atan_(input):
     if state.interceptors and intercepts(atan_, input):
         return call(atan_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(atan_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.AtanBackward0()
@@ -3128,8 +3128,8 @@ def atan_out(input, *, out):
     if state.interceptors and intercepts(atan_out, input, out):
         return call(atan_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(atan_out, input, out=out)
     refuse_grad("atan", input, out)
@@ -3148,20 +3148,20 @@ def sinh(input, *, out=None):
     if out is not None:
         return sinh_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sinh, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SinhBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_sinh_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -3170,14 +3170,14 @@ def sinh_(input):
     if state.interceptors and intercepts(sinh_, input):
         return call(sinh_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sinh_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.SinhBackward0()
@@ -3196,8 +3196,8 @@ def sinh_out(input, *, out):
     if state.interceptors and intercepts(sinh_out, input, out):
         return call(sinh_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sinh_out, input, out=out)
     refuse_grad("sinh", input, out)
@@ -3216,20 +3216,20 @@ def cosh(input, *, out=None):
     if out is not None:
         return cosh_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(cosh, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.CoshBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_cosh_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -3238,14 +3238,14 @@ def cosh_(input):
     if state.interceptors and intercepts(cosh_, input):
         return call(cosh_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(cosh_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.CoshBackward0()
@@ -3264,8 +3264,8 @@ def cosh_out(input, *, out):
     if state.interceptors and intercepts(cosh_out, input, out):
         return call(cosh_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(cosh_out, input, out=out)
     refuse_grad("cosh", input, out)
@@ -3284,20 +3284,20 @@ def asinh(input, *, out=None):
     if out is not None:
         return asinh_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(asinh, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AsinhBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_asinh_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -3306,14 +3306,14 @@ def asinh_(input):
     if state.interceptors and intercepts(asinh_, input):
         return call(asinh_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(asinh_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.AsinhBackward0()
@@ -3332,8 +3332,8 @@ def asinh_out(input, *, out):
     if state.interceptors and intercepts(asinh_out, input, out):
         return call(asinh_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(asinh_out, input, out=out)
     refuse_grad("asinh", input, out)
@@ -3352,20 +3352,20 @@ def acosh(input, *, out=None):
     if out is not None:
         return acosh_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(acosh, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AcoshBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_acosh_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -3374,14 +3374,14 @@ def acosh_(input):
     if state.interceptors and intercepts(acosh_, input):
         return call(acosh_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(acosh_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.AcoshBackward0()
@@ -3400,8 +3400,8 @@ def acosh_out(input, *, out):
     if state.interceptors and intercepts(acosh_out, input, out):
         return call(acosh_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(acosh_out, input, out=out)
     refuse_grad("acosh", input, out)
@@ -3420,20 +3420,20 @@ def atanh(input, *, out=None):
     if out is not None:
         return atanh_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(atanh, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AtanhBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_atanh_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -3442,14 +3442,14 @@ def atanh_(input):
     if state.interceptors and intercepts(atanh_, input):
         return call(atanh_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(atanh_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.AtanhBackward0()
@@ -3468,8 +3468,8 @@ def atanh_out(input, *, out):
     if state.interceptors and intercepts(atanh_out, input, out):
         return call(atanh_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(atanh_out, input, out=out)
     refuse_grad("atanh", input, out)
@@ -3488,20 +3488,20 @@ def sinc(input, *, out=None):
     if out is not None:
         return sinc_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sinc, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SincBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_sinc_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -3510,14 +3510,14 @@ def sinc_(input):
     if state.interceptors and intercepts(sinc_, input):
         return call(sinc_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sinc_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.SincBackward0()
@@ -3536,8 +3536,8 @@ def sinc_out(input, *, out):
     if state.interceptors and intercepts(sinc_out, input, out):
         return call(sinc_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sinc_out, input, out=out)
     refuse_grad("sinc", input, out)
@@ -3556,19 +3556,19 @@ def deg2rad(input, *, out=None):
     if out is not None:
         return deg2rad_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(deg2rad, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.Deg2RadBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_deg2rad_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -3577,14 +3577,14 @@ def deg2rad_(input):
     if state.interceptors and intercepts(deg2rad_, input):
         return call(deg2rad_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(deg2rad_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.Deg2RadBackward0()
@@ -3602,8 +3602,8 @@ def deg2rad_out(input, *, out):
     if state.interceptors and intercepts(deg2rad_out, input, out):
         return call(deg2rad_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(deg2rad_out, input, out=out)
     refuse_grad("deg2rad", input, out)
@@ -3622,19 +3622,19 @@ def rad2deg(input, *, out=None):
     if out is not None:
         return rad2deg_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(rad2deg, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.Rad2DegBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_rad2deg_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -3643,14 +3643,14 @@ def rad2deg_(input):
     if state.interceptors and intercepts(rad2deg_, input):
         return call(rad2deg_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(rad2deg_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.Rad2DegBackward0()
@@ -3668,8 +3668,8 @@ def rad2deg_out(input, *, out):
     if state.interceptors and intercepts(rad2deg_out, input, out):
         return call(rad2deg_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(rad2deg_out, input, out=out)
     refuse_grad("rad2deg", input, out)
@@ -3688,19 +3688,19 @@ def tanh(input, *, out=None):
     if out is not None:
         return tanh_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(tanh, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.TanhBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_tanh_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -3712,14 +3712,14 @@ def tanh_(input):
     if state.interceptors and intercepts(tanh_, input):
         return call(tanh_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(tanh_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.TanhBackward0()
@@ -3738,8 +3738,8 @@ def tanh_out(input, *, out):
     if state.interceptors and intercepts(tanh_out, input, out):
         return call(tanh_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(tanh_out, input, out=out)
     refuse_grad("tanh", input, out)
@@ -3758,36 +3758,38 @@ def tanh_backward(grad_output, output, *, out=None):
     if out is not None:
         return tanh_backward_out(grad_output, output, out=out)
     try:
-        grad_output_array = grad_output._array
-        output_array = output._array
+        grad_output_array = grad_output._mt_array
+        output_array = output._mt_array
     except AttributeError:
         return raise_bad_argument(tanh_backward, grad_output, output, out=out)
     node = None
-    if (grad_output._edge is not None or output._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        output_edge = output._edge or edge_of(output)
+    if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        output_edge = output._mt_edge or edge_of(output)
         if grad_output_edge or output_edge:
             node = nodes.TanhBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, output_edge)
             node.kept = (save(output), save(grad_output) if output_edge else None)
-    kind = grad_output._kind
-    if kind and kind is output._kind and not state.interceptors:
+    kind = grad_output._mt_kind
+    if kind and kind is output._mt_kind and not state.interceptors:
         try:
             array = _tanh_backward_kernels.direct(grad_output_array, output_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(grad_output, output)
     return wrap(_tanh_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind)
@@ -3798,9 +3800,9 @@ def tanh_backward_out(grad_output, output, *, out):
     if state.interceptors and intercepts(tanh_backward_out, grad_output, output, out):
         return call(tanh_backward_out, grad_output, output, out=out)
     try:
-        grad_output_array = grad_output._array
-        output_array = output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        output_array = output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(tanh_backward_out, grad_output, output, out=out)
     refuse_grad("tanh_backward", grad_output, output, out)
@@ -3819,19 +3821,19 @@ def sigmoid(input, *, out=None):
     if out is not None:
         return sigmoid_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sigmoid, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SigmoidBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_sigmoid_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -3843,14 +3845,14 @@ def sigmoid_(input):
     if state.interceptors and intercepts(sigmoid_, input):
         return call(sigmoid_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sigmoid_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.SigmoidBackward0()
@@ -3869,8 +3871,8 @@ def sigmoid_out(input, *, out):
     if state.interceptors and intercepts(sigmoid_out, input, out):
         return call(sigmoid_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sigmoid_out, input, out=out)
     refuse_grad("sigmoid", input, out)
@@ -3889,36 +3891,38 @@ def sigmoid_backward(grad_output, output, *, out=None):
     if out is not None:
         return sigmoid_backward_out(grad_output, output, out=out)
     try:
-        grad_output_array = grad_output._array
-        output_array = output._array
+        grad_output_array = grad_output._mt_array
+        output_array = output._mt_array
     except AttributeError:
         return raise_bad_argument(sigmoid_backward, grad_output, output, out=out)
     node = None
-    if (grad_output._edge is not None or output._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        output_edge = output._edge or edge_of(output)
+    if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        output_edge = output._mt_edge or edge_of(output)
         if grad_output_edge or output_edge:
             node = nodes.SigmoidBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, output_edge)
             node.kept = (save(output), save(grad_output) if output_edge else None)
-    kind = grad_output._kind
-    if kind and kind is output._kind and not state.interceptors:
+    kind = grad_output._mt_kind
+    if kind and kind is output._mt_kind and not state.interceptors:
         try:
             array = _sigmoid_backward_kernels.direct(grad_output_array, output_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(grad_output, output)
     return wrap(_sigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind)
@@ -3929,9 +3933,9 @@ def sigmoid_backward_out(grad_output, output, *, out):
     if state.interceptors and intercepts(sigmoid_backward_out, grad_output, output, out):
         return call(sigmoid_backward_out, grad_output, output, out=out)
     try:
-        grad_output_array = grad_output._array
-        output_array = output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        output_array = output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sigmoid_backward_out, grad_output, output, out=out)
     refuse_grad("sigmoid_backward", grad_output, output, out)
@@ -3950,19 +3954,19 @@ def floor(input, *, out=None):
     if out is not None:
         return floor_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(floor, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FloorBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_floor_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -3971,14 +3975,14 @@ def floor_(input):
     if state.interceptors and intercepts(floor_, input):
         return call(floor_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(floor_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.FloorBackward0()
@@ -3996,8 +4000,8 @@ def floor_out(input, *, out):
     if state.interceptors and intercepts(floor_out, input, out):
         return call(floor_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(floor_out, input, out=out)
     refuse_grad("floor", input, out)
@@ -4016,19 +4020,19 @@ def ceil(input, *, out=None):
     if out is not None:
         return ceil_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(ceil, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.CeilBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_ceil_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -4037,14 +4041,14 @@ def ceil_(input):
     if state.interceptors and intercepts(ceil_, input):
         return call(ceil_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(ceil_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.CeilBackward0()
@@ -4062,8 +4066,8 @@ def ceil_out(input, *, out):
     if state.interceptors and intercepts(ceil_out, input, out):
         return call(ceil_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ceil_out, input, out=out)
     refuse_grad("ceil", input, out)
@@ -4082,19 +4086,19 @@ def round_default(input, *, out=None):
     if out is not None:
         return round_default_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(round_default, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.RoundBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_round_default_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -4103,14 +4107,14 @@ def round__default(input):
     if state.interceptors and intercepts(round__default, input):
         return call(round__default, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(round__default, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.RoundBackward0()
@@ -4128,8 +4132,8 @@ def round_default_out(input, *, out):
     if state.interceptors and intercepts(round_default_out, input, out):
         return call(round_default_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(round_default_out, input, out=out)
     refuse_grad("round", input, out)
@@ -4150,19 +4154,19 @@ def round_decimals(input, *, decimals, out=None):
     if type(decimals) is not int:
         decimals = int_of(decimals, "round", "decimals")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(round_decimals, input, decimals=decimals, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.RoundBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_round_decimals_kernels[kind or type(input_array)](input_array, decimals), node, kind)
 
 
@@ -4187,14 +4191,14 @@ def round__decimals(input, *, decimals):
     if type(decimals) is not int:
         decimals = int_of(decimals, "round_", "decimals")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(round__decimals, input, decimals=decimals)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.RoundBackward1()
@@ -4226,8 +4230,8 @@ def round_decimals_out(input, *, decimals, out):
     if type(decimals) is not int:
         decimals = int_of(decimals, "round", "decimals")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(round_decimals_out, input, decimals=decimals, out=out)
     refuse_grad("round", input, out)
@@ -4246,19 +4250,19 @@ def trunc(input, *, out=None):
     if out is not None:
         return trunc_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(trunc, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.TruncBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_trunc_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -4267,14 +4271,14 @@ def trunc_(input):
     if state.interceptors and intercepts(trunc_, input):
         return call(trunc_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(trunc_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.TruncBackward0()
@@ -4292,8 +4296,8 @@ def trunc_out(input, *, out):
     if state.interceptors and intercepts(trunc_out, input, out):
         return call(trunc_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(trunc_out, input, out=out)
     refuse_grad("trunc", input, out)
@@ -4312,19 +4316,19 @@ def frac(input, *, out=None):
     if out is not None:
         return frac_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(frac, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FracBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_frac_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -4333,14 +4337,14 @@ def frac_(input):
     if state.interceptors and intercepts(frac_, input):
         return call(frac_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(frac_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.FracBackward0()
@@ -4358,8 +4362,8 @@ def frac_out(input, *, out):
     if state.interceptors and intercepts(frac_out, input, out):
         return call(frac_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(frac_out, input, out=out)
     refuse_grad("frac", input, out)
@@ -4380,14 +4384,14 @@ def hardshrink(input, lambd=0.5, *, out=None):
     if type(lambd) is not int and type(lambd) is not float:
         lambd = scalar_of(lambd, "hardshrink", "lambd", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(hardshrink, input, lambd, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.HardshrinkBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4404,8 +4408,8 @@ def hardshrink_out(input, lambd=0.5, *, out):
     if type(lambd) is not int and type(lambd) is not float:
         lambd = scalar_of(lambd, "hardshrink", "lambd", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardshrink_out, input, lambd, out=out)
     refuse_grad("hardshrink", input, out)
@@ -4426,14 +4430,14 @@ def hardshrink_backward(grad_out, input, lambd, *, out=None):
     if type(lambd) is not int and type(lambd) is not float:
         lambd = scalar_of(lambd, "hardshrink_backward", "lambd", 3)
     try:
-        grad_out_array = grad_out._array
-        input_array = input._array
+        grad_out_array = grad_out._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(hardshrink_backward, grad_out, input, lambd, out=out)
     node = None
-    if (grad_out._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_out_edge = grad_out._edge or edge_of(grad_out)
-        input_edge = input._edge or edge_of(input)
+    if (grad_out._mt_edge is not None or input._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_out_edge or input_edge:
             node = nodes.HardshrinkBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -4450,9 +4454,9 @@ def hardshrink_backward_out(grad_out, input, lambd, *, out):
     if type(lambd) is not int and type(lambd) is not float:
         lambd = scalar_of(lambd, "hardshrink_backward", "lambd", 3)
     try:
-        grad_out_array = grad_out._array
-        input_array = input._array
-        out_array = out._array
+        grad_out_array = grad_out._mt_array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardshrink_backward_out, grad_out, input, lambd, out=out)
     refuse_grad("hardshrink_backward", grad_out, input, out)
@@ -4475,14 +4479,14 @@ def softshrink(input, lambd=0.5, *, out=None):
     if type(lambd) is not int and type(lambd) is not float:
         lambd = scalar_of(lambd, "softshrink", "lambd", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(softshrink, input, lambd, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SoftshrinkBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4499,8 +4503,8 @@ def softshrink_out(input, lambd=0.5, *, out):
     if type(lambd) is not int and type(lambd) is not float:
         lambd = scalar_of(lambd, "softshrink", "lambd", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(softshrink_out, input, lambd, out=out)
     refuse_grad("softshrink", input, out)
@@ -4521,14 +4525,16 @@ def softshrink_backward(grad_output, input, lambd, *, out=None):
     if type(lambd) is not int and type(lambd) is not float:
         lambd = scalar_of(lambd, "softshrink_backward", "lambd", 3)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(softshrink_backward, grad_output, input, lambd, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.SoftshrinkBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -4545,9 +4551,9 @@ def softshrink_backward_out(grad_output, input, lambd, *, out):
     if type(lambd) is not int and type(lambd) is not float:
         lambd = scalar_of(lambd, "softshrink_backward", "lambd", 3)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(softshrink_backward_out, grad_output, input, lambd, out=out)
     refuse_grad("softshrink_backward", grad_output, input, out)
@@ -4566,36 +4572,36 @@ def _prelu_kernel(input, weight):
     if state.interceptors and intercepts(_prelu_kernel, input, weight):
         return call(_prelu_kernel, input, weight)
     try:
-        input_array = input._array
-        weight_array = weight._array
+        input_array = input._mt_array
+        weight_array = weight._mt_array
     except AttributeError:
         return raise_bad_argument(_prelu_kernel, input, weight)
     node = None
-    if (input._edge is not None or weight._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        weight_edge = weight._edge or edge_of(weight)
+    if (input._mt_edge is not None or weight._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        weight_edge = weight._mt_edge or edge_of(weight)
         if input_edge or weight_edge:
             node = nodes.PreluKernelBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, weight_edge)
             node.kept = (save(input), save(weight))
-    kind = input._kind
-    if kind and kind is weight._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is weight._mt_kind and not state.interceptors:
         try:
             array = __prelu_kernel_kernels.direct(input_array, weight_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, weight)
     return wrap(__prelu_kernel_kernels[kind or type(input_array)](input_array, weight_array), node, kind)
@@ -4613,13 +4619,13 @@ def _prelu_kernel_backward(grad_output, input, weight):
         return raise_bad_argument(_prelu_kernel_backward, grad_output, input, weight)
     node = None
     if (
-        (grad_output._edge is not None or input._edge is not None or weight._edge is not None)
+        (grad_output._mt_edge is not None or input._mt_edge is not None or weight._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(grad_output, input, weight))
     ):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
-        weight_edge = weight._edge or edge_of(weight)
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
+        weight_edge = weight._mt_edge or edge_of(weight)
         if grad_output_edge or input_edge or weight_edge:
             node = nodes.PreluKernelBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -4654,19 +4660,19 @@ def relu(input):
     if state.interceptors and intercepts(relu, input):
         return call(relu, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(relu, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ReluBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_relu_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -4678,14 +4684,14 @@ def relu_(input):
     if state.interceptors and intercepts(relu_, input):
         return call(relu_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(relu_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ReluBackward0()
@@ -4711,14 +4717,16 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
     if type(threshold) is not int and type(threshold) is not float:
         threshold = scalar_of(threshold, "threshold_backward", "threshold", 3)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(threshold_backward, grad_output, input, threshold, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.ThresholdBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -4735,9 +4743,9 @@ def threshold_backward_out(grad_output, input, threshold, *, out):
     if type(threshold) is not int and type(threshold) is not float:
         threshold = scalar_of(threshold, "threshold_backward", "threshold", 3)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(threshold_backward_out, grad_output, input, threshold, out=out)
     refuse_grad("threshold_backward", grad_output, input, out)
@@ -4763,14 +4771,14 @@ def threshold(input, threshold, value, *, out=None):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "threshold", "value", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_threshold, input, threshold, value, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ThresholdBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4792,14 +4800,14 @@ def threshold_(input, threshold, value):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "threshold_", "value", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(threshold_, input, threshold, value)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ThresholdBackward1()
@@ -4823,8 +4831,8 @@ def threshold_out(input, threshold, value, *, out):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "threshold", "value", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(threshold_out, input, threshold, value, out=out)
     refuse_grad("threshold", input, out)
@@ -4847,14 +4855,14 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
     if type(max_val) is not int and type(max_val) is not float:
         max_val = scalar_of(max_val, "hardtanh", "max_val", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(hardtanh, input, min_val, max_val, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.HardtanhBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4874,14 +4882,14 @@ def hardtanh_(input, min_val=-1, max_val=1):
     if type(max_val) is not int and type(max_val) is not float:
         max_val = scalar_of(max_val, "hardtanh_", "max_val", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(hardtanh_, input, min_val, max_val)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.HardtanhBackward0()
@@ -4906,8 +4914,8 @@ def hardtanh_out(input, min_val=-1, max_val=1, *, out):
     if type(max_val) is not int and type(max_val) is not float:
         max_val = scalar_of(max_val, "hardtanh", "max_val", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardtanh_out, input, min_val, max_val, out=out)
     refuse_grad("hardtanh", input, out)
@@ -4930,14 +4938,16 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
     if type(max_val) is not int and type(max_val) is not float:
         max_val = scalar_of(max_val, "hardtanh_backward", "max_val", 4)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(hardtanh_backward, grad_output, input, min_val, max_val, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.HardtanhBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -4959,9 +4969,9 @@ def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
     if type(max_val) is not int and type(max_val) is not float:
         max_val = scalar_of(max_val, "hardtanh_backward", "max_val", 4)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
     refuse_grad("hardtanh_backward", grad_output, input, out)
@@ -4993,10 +5003,10 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
         generator = generator_of(generator, "rrelu_with_noise", "generator", 6)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, noise))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.RreluWithNoiseBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -5036,12 +5046,12 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
         self_is_result = bool_of(self_is_result, "rrelu_with_noise_backward", "self_is_result", 7)
     node = None
     if (
-        (grad_output._edge is not None or input._edge is not None)
+        (grad_output._mt_edge is not None or input._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(grad_output, input, noise))
     ):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.RreluWithNoiseBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -5103,14 +5113,14 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
     if type(negative_slope) is not int and type(negative_slope) is not float:
         negative_slope = scalar_of(negative_slope, "leaky_relu", "negative_slope", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(leaky_relu, input, negative_slope, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.LeakyReluBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -5127,14 +5137,14 @@ def leaky_relu_(input, negative_slope=0.01):
     if type(negative_slope) is not int and type(negative_slope) is not float:
         negative_slope = scalar_of(negative_slope, "leaky_relu_", "negative_slope", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(leaky_relu_, input, negative_slope)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.LeakyReluBackward1()
@@ -5156,8 +5166,8 @@ def leaky_relu_out(input, negative_slope=0.01, *, out):
     if type(negative_slope) is not int and type(negative_slope) is not float:
         negative_slope = scalar_of(negative_slope, "leaky_relu", "negative_slope", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(leaky_relu_out, input, negative_slope, out=out)
     refuse_grad("leaky_relu", input, out)
@@ -5180,14 +5190,16 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
     if self_is_result is not False and self_is_result is not True:
         self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(leaky_relu_backward, grad_output, input, negative_slope, self_is_result, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.LeakyReluBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -5211,9 +5223,9 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
     if self_is_result is not False and self_is_result is not True:
         self_is_result = bool_of(self_is_result, "leaky_relu_backward", "self_is_result", 4)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
     refuse_grad("leaky_relu_backward", grad_output, input, out)
@@ -5243,14 +5255,14 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
     if type(input_scale) is not int and type(input_scale) is not float:
         input_scale = scalar_of(input_scale, "elu", "input_scale", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(elu, input, alpha, scale, input_scale, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.EluBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -5273,14 +5285,14 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
     if type(input_scale) is not int and type(input_scale) is not float:
         input_scale = scalar_of(input_scale, "elu_", "input_scale", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(elu_, input, alpha, scale, input_scale)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.EluBackward1()
@@ -5308,8 +5320,8 @@ def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
     if type(input_scale) is not int and type(input_scale) is not float:
         input_scale = scalar_of(input_scale, "elu", "input_scale", 4)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(elu_out, input, alpha, scale, input_scale, out=out)
     refuse_grad("elu", input, out)
@@ -5336,18 +5348,18 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
     if is_result is not False and is_result is not True:
         is_result = bool_of(is_result, "elu_backward", "is_result", 5)
     try:
-        grad_output_array = grad_output._array
-        self_or_result_array = self_or_result._array
+        grad_output_array = grad_output._mt_array
+        self_or_result_array = self_or_result._mt_array
     except AttributeError:
         return raise_bad_argument(
             elu_backward, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out
         )
     node = None
-    if (grad_output._edge is not None or self_or_result._edge is not None) and (
+    if (grad_output._mt_edge is not None or self_or_result._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        self_or_result_edge = self_or_result._edge or edge_of(self_or_result)
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        self_or_result_edge = self_or_result._mt_edge or edge_of(self_or_result)
         if grad_output_edge or self_or_result_edge:
             node = nodes.EluBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -5378,9 +5390,9 @@ def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_
     if is_result is not False and is_result is not True:
         is_result = bool_of(is_result, "elu_backward", "is_result", 5)
     try:
-        grad_output_array = grad_output._array
-        self_or_result_array = self_or_result._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        self_or_result_array = self_or_result._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out
@@ -5406,14 +5418,14 @@ def celu(input, alpha=1.0):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "celu", "alpha", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(celu, input, alpha)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.CeluBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -5430,14 +5442,14 @@ def celu_(input, alpha=1.0):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "celu_", "alpha", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(celu_, input, alpha)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.CeluBackward1()
@@ -5480,20 +5492,20 @@ def mish(input, *, out=None):
     if out is not None:
         return mish_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(mish, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MishBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_mish_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -5502,14 +5514,14 @@ def mish_(input):
     if state.interceptors and intercepts(mish_, input):
         return call(mish_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(mish_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.MishBackward0()
@@ -5528,8 +5540,8 @@ def mish_out(input, *, out):
     if state.interceptors and intercepts(mish_out, input, out):
         return call(mish_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mish_out, input, out=out)
     refuse_grad("mish", input, out)
@@ -5548,20 +5560,20 @@ def hardswish(input, *, out=None):
     if out is not None:
         return hardswish_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(hardswish, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.HardswishBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_hardswish_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -5570,14 +5582,14 @@ def hardswish_(input):
     if state.interceptors and intercepts(hardswish_, input):
         return call(hardswish_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(hardswish_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.HardswishBackward0()
@@ -5596,8 +5608,8 @@ def hardswish_out(input, *, out):
     if state.interceptors and intercepts(hardswish_out, input, out):
         return call(hardswish_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardswish_out, input, out=out)
     refuse_grad("hardswish", input, out)
@@ -5614,36 +5626,38 @@ def hardswish_backward(grad_output, input):
     if state.interceptors and intercepts(hardswish_backward, grad_output, input):
         return call(hardswish_backward, grad_output, input)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(hardswish_backward, grad_output, input)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.HardswishBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, input_edge)
             node.kept = (save(input), save(grad_output) if input_edge else None)
-    kind = grad_output._kind
-    if kind and kind is input._kind and not state.interceptors:
+    kind = grad_output._mt_kind
+    if kind and kind is input._mt_kind and not state.interceptors:
         try:
             array = _hardswish_backward_kernels.direct(grad_output_array, input_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(grad_output, input)
     return wrap(
@@ -5661,20 +5675,20 @@ def hardsigmoid(input, *, out=None):
     if out is not None:
         return hardsigmoid_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(hardsigmoid, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.HardsigmoidBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_hardsigmoid_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -5683,14 +5697,14 @@ def hardsigmoid_(input):
     if state.interceptors and intercepts(hardsigmoid_, input):
         return call(hardsigmoid_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(hardsigmoid_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.HardsigmoidBackward0()
@@ -5709,8 +5723,8 @@ def hardsigmoid_out(input, *, out):
     if state.interceptors and intercepts(hardsigmoid_out, input, out):
         return call(hardsigmoid_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardsigmoid_out, input, out=out)
     refuse_grad("hardsigmoid", input, out)
@@ -5729,35 +5743,37 @@ def hardsigmoid_backward(grad_output, input, *, out=None):
     if out is not None:
         return hardsigmoid_backward_out(grad_output, input, out=out)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(hardsigmoid_backward, grad_output, input, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.HardsigmoidBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, input_edge)
-    kind = grad_output._kind
-    if kind and kind is input._kind and not state.interceptors:
+    kind = grad_output._mt_kind
+    if kind and kind is input._mt_kind and not state.interceptors:
         try:
             array = _hardsigmoid_backward_kernels.direct(grad_output_array, input_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(grad_output, input)
     return wrap(
@@ -5770,9 +5786,9 @@ def hardsigmoid_backward_out(grad_output, input, *, out):
     if state.interceptors and intercepts(hardsigmoid_backward_out, grad_output, input, out):
         return call(hardsigmoid_backward_out, grad_output, input, out=out)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardsigmoid_backward_out, grad_output, input, out=out)
     refuse_grad("aten::hardsigmoid_backward", grad_output, input, out)
@@ -5797,10 +5813,10 @@ def glu(input, dim=-1, *, out=None, axis=None):
         dim = int_of(dim, "glu", "dim", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.GluBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -5840,12 +5856,12 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
         dim = int_of(dim, "glu_backward", "dim", 3)
     node = None
     if (
-        (grad_output._edge is not None or input._edge is not None)
+        (grad_output._mt_edge is not None or input._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(grad_output, input))
     ):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.GluBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -5865,10 +5881,10 @@ def log_sigmoid_forward(input):
         return raise_bad_argument(log_sigmoid_forward, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.LogSigmoidBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -5889,15 +5905,17 @@ def log_sigmoid_backward(grad_output, input, buffer):
     if state.interceptors and intercepts(log_sigmoid_backward, grad_output, input, buffer):
         return call(log_sigmoid_backward, grad_output, input, buffer)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        buffer_array = buffer._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        buffer_array = buffer._mt_array
     except AttributeError:
         return raise_bad_argument(log_sigmoid_backward, grad_output, input, buffer)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.LogSigmoidBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -5947,21 +5965,21 @@ def gelu(input, *, approximate="none", out=None):
     if type(approximate) is not str:
         approximate = str_of(approximate, "gelu", "approximate")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(gelu, input, approximate=approximate, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.GeluBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.approximate = approximate
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_gelu_kernels[kind or type(input_array)](input_array, approximate), node, kind)
 
 
@@ -5972,14 +5990,14 @@ def gelu_(input, *, approximate="none"):
     if type(approximate) is not str:
         approximate = str_of(approximate, "gelu_", "approximate")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(gelu_, input, approximate=approximate)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.GeluBackward0()
@@ -6001,8 +6019,8 @@ def gelu_out(input, *, approximate="none", out):
     if type(approximate) is not str:
         approximate = str_of(approximate, "gelu", "approximate")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gelu_out, input, approximate=approximate, out=out)
     refuse_grad("gelu", input, out)
@@ -6023,14 +6041,16 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
     if type(approximate) is not str:
         approximate = str_of(approximate, "gelu_backward", "approximate")
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(gelu_backward, grad_output, input, approximate=approximate, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.GeluBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -6050,9 +6070,9 @@ def gelu_backward_out(grad_output, input, *, approximate="none", out):
     if type(approximate) is not str:
         approximate = str_of(approximate, "gelu_backward", "approximate")
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gelu_backward_out, grad_output, input, approximate=approximate, out=out)
     refuse_grad("gelu_backward", grad_output, input, out)
@@ -6073,20 +6093,20 @@ def silu(input, *, out=None):
     if out is not None:
         return silu_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(silu, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SiluBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_silu_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -6095,14 +6115,14 @@ def silu_(input):
     if state.interceptors and intercepts(silu_, input):
         return call(silu_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(silu_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.SiluBackward0()
@@ -6121,8 +6141,8 @@ def silu_out(input, *, out):
     if state.interceptors and intercepts(silu_out, input, out):
         return call(silu_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(silu_out, input, out=out)
     refuse_grad("silu", input, out)
@@ -6141,36 +6161,38 @@ def silu_backward(grad_output, input, *, out=None):
     if out is not None:
         return silu_backward_out(grad_output, input, out=out)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(silu_backward, grad_output, input, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.SiluBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, input_edge)
             node.kept = (save(input), save(grad_output) if input_edge else None)
-    kind = grad_output._kind
-    if kind and kind is input._kind and not state.interceptors:
+    kind = grad_output._mt_kind
+    if kind and kind is input._mt_kind and not state.interceptors:
         try:
             array = _silu_backward_kernels.direct(grad_output_array, input_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(grad_output, input)
     return wrap(_silu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind)
@@ -6181,9 +6203,9 @@ def silu_backward_out(grad_output, input, *, out):
     if state.interceptors and intercepts(silu_backward_out, grad_output, input, out):
         return call(silu_backward_out, grad_output, input, out=out)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(silu_backward_out, grad_output, input, out=out)
     refuse_grad("silu_backward", grad_output, input, out)
@@ -6206,14 +6228,14 @@ def softplus(input, beta=1, threshold=20, *, out=None):
     if type(threshold) is not int and type(threshold) is not float:
         threshold = scalar_of(threshold, "softplus", "threshold", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(softplus, input, beta, threshold, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SoftplusBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6233,8 +6255,8 @@ def softplus_out(input, beta=1, threshold=20, *, out):
     if type(threshold) is not int and type(threshold) is not float:
         threshold = scalar_of(threshold, "softplus", "threshold", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(softplus_out, input, beta, threshold, out=out)
     refuse_grad("softplus", input, out)
@@ -6257,14 +6279,16 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
     if type(threshold) is not int and type(threshold) is not float:
         threshold = scalar_of(threshold, "softplus_backward", "threshold", 4)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(softplus_backward, grad_output, input, beta, threshold, out=out)
     node = None
-    if (grad_output._edge is not None or input._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        input_edge = input._edge or edge_of(input)
+    if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
             node = nodes.SoftplusBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -6286,9 +6310,9 @@ def softplus_backward_out(grad_output, input, beta, threshold, *, out):
     if type(threshold) is not int and type(threshold) is not float:
         threshold = scalar_of(threshold, "softplus_backward", "threshold", 4)
     try:
-        grad_output_array = grad_output._array
-        input_array = input._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(softplus_backward_out, grad_output, input, beta, threshold, out=out)
     refuse_grad("softplus_backward", grad_output, input, out)
@@ -6316,14 +6340,14 @@ def clamp_default(input, min=None, max=None, *, out=None):
     if max is not None and type(max) is not int and type(max) is not float:
         max = scalar_of(max, "clamp", "max", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_default, input, min, max, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ClampBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -6343,14 +6367,14 @@ def clamp__default(input, min=None, max=None):
     if max is not None and type(max) is not int and type(max) is not float:
         max = scalar_of(max, "clamp_", "max", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(clamp__default, input, min, max)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ClampBackward1()
@@ -6375,8 +6399,8 @@ def clamp_default_out(input, min=None, max=None, *, out):
     if max is not None and type(max) is not int and type(max) is not float:
         max = scalar_of(max, "clamp", "max", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_default_out, input, min, max, out=out)
     refuse_grad("clamp", input, out)
@@ -6395,20 +6419,20 @@ def clamp_Tensor(input, min=None, max=None, *, out=None):
     if out is not None:
         return clamp_Tensor_out(input, min, max, out=out)
     try:
-        input_array = input._array
-        min_array = None if min is None else min._array
-        max_array = None if max is None else max._array
+        input_array = input._mt_array
+        min_array = None if min is None else min._mt_array
+        max_array = None if max is None else max._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_Tensor, input, min, max, out=out)
     node = None
     if (
-        input._edge is not None
-        or (min is not None and min._edge is not None)
-        or (max is not None and max._edge is not None)
+        input._mt_edge is not None
+        or (min is not None and min._mt_edge is not None)
+        or (max is not None and max._mt_edge is not None)
     ) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        min_edge = None if min is None else (min._edge or edge_of(min))
-        max_edge = None if max is None else (max._edge or edge_of(max))
+        input_edge = input._mt_edge or edge_of(input)
+        min_edge = None if min is None else (min._mt_edge or edge_of(min))
+        max_edge = None if max is None else (max._mt_edge or edge_of(max))
         if input_edge or min_edge or max_edge:
             node = nodes.ClampBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -6436,20 +6460,20 @@ def clamp__Tensor(input, min=None, max=None):
     if state.interceptors and intercepts(clamp__Tensor, input, min, max):
         return call(clamp__Tensor, input, min, max)
     try:
-        input_array = input._array
-        min_array = None if min is None else min._array
-        max_array = None if max is None else max._array
+        input_array = input._mt_array
+        min_array = None if min is None else min._mt_array
+        max_array = None if max is None else max._mt_array
     except AttributeError:
         return raise_bad_argument(clamp__Tensor, input, min, max)
     node = None
     if (
-        input._edge is not None
-        or (min is not None and min._edge is not None)
-        or (max is not None and max._edge is not None)
+        input._mt_edge is not None
+        or (min is not None and min._mt_edge is not None)
+        or (max is not None and max._mt_edge is not None)
     ) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        min_edge = None if min is None else (min._edge or edge_of(min))
-        max_edge = None if max is None else (max._edge or edge_of(max))
+        input_edge = input._mt_edge or edge_of(input)
+        min_edge = None if min is None else (min._mt_edge or edge_of(min))
+        max_edge = None if max is None else (max._mt_edge or edge_of(max))
         if input_edge or min_edge or max_edge:
             check_inplace(input)
             node = nodes.ClampBackward0()
@@ -6486,10 +6510,10 @@ def clamp_Tensor_out(input, min=None, max=None, *, out):
     if state.interceptors and intercepts(clamp_Tensor_out, input, min, max, out):
         return call(clamp_Tensor_out, input, min, max, out=out)
     try:
-        input_array = input._array
-        min_array = None if min is None else min._array
-        max_array = None if max is None else max._array
-        out_array = out._array
+        input_array = input._mt_array
+        min_array = None if min is None else min._mt_array
+        max_array = None if max is None else max._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_Tensor_out, input, min, max, out=out)
     refuse_grad("clamp", input, min, max, out)
@@ -6510,14 +6534,14 @@ def clamp_min_default(input, min, *, out=None):
     if type(min) is not int and type(min) is not float:
         min = scalar_of(min, "clamp_min", "min", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_min_default, input, min, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ClampMinBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6534,14 +6558,14 @@ def clamp_min__default(input, min):
     if type(min) is not int and type(min) is not float:
         min = scalar_of(min, "clamp_min_", "min", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_min__default, input, min)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ClampMinBackward0()
@@ -6563,8 +6587,8 @@ def clamp_min_default_out(input, min, *, out):
     if type(min) is not int and type(min) is not float:
         min = scalar_of(min, "clamp_min", "min", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_min_default_out, input, min, out=out)
     refuse_grad("clamp_min", input, out)
@@ -6583,36 +6607,36 @@ def clamp_min_Tensor(input, min, *, out=None):
     if out is not None:
         return clamp_min_Tensor_out(input, min, out=out)
     try:
-        input_array = input._array
-        min_array = min._array
+        input_array = input._mt_array
+        min_array = min._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_min_Tensor, input, min, out=out)
     node = None
-    if (input._edge is not None or min._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        min_edge = min._edge or edge_of(min)
+    if (input._mt_edge is not None or min._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        min_edge = min._mt_edge or edge_of(min)
         if input_edge or min_edge:
             node = nodes.ClampMinBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, min_edge)
             node.kept = (save(input), save(min))
-    kind = input._kind
-    if kind and kind is min._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is min._mt_kind and not state.interceptors:
         try:
             array = _clamp_min_Tensor_kernels.direct(input_array, min_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, min)
     return wrap(_clamp_min_Tensor_kernels[kind or type(input_array)](input_array, min_array), node, kind)
@@ -6637,14 +6661,14 @@ def clamp_min__Tensor(input, min):
     if state.interceptors and intercepts(clamp_min__Tensor, input, min):
         return call(clamp_min__Tensor, input, min)
     try:
-        input_array = input._array
-        min_array = min._array
+        input_array = input._mt_array
+        min_array = min._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_min__Tensor, input, min)
     node = None
-    if (input._edge is not None or min._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        min_edge = min._edge or edge_of(min)
+    if (input._mt_edge is not None or min._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        min_edge = min._mt_edge or edge_of(min)
         if input_edge or min_edge:
             check_inplace(input)
             node = nodes.ClampMinBackward1()
@@ -6677,9 +6701,9 @@ def clamp_min_Tensor_out(input, min, *, out):
     if state.interceptors and intercepts(clamp_min_Tensor_out, input, min, out):
         return call(clamp_min_Tensor_out, input, min, out=out)
     try:
-        input_array = input._array
-        min_array = min._array
-        out_array = out._array
+        input_array = input._mt_array
+        min_array = min._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_min_Tensor_out, input, min, out=out)
     refuse_grad("clamp_min", input, min, out)
@@ -6700,14 +6724,14 @@ def clamp_max_default(input, max, *, out=None):
     if type(max) is not int and type(max) is not float:
         max = scalar_of(max, "clamp_max", "max", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_max_default, input, max, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ClampMaxBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -6724,14 +6748,14 @@ def clamp_max__default(input, max):
     if type(max) is not int and type(max) is not float:
         max = scalar_of(max, "clamp_max_", "max", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_max__default, input, max)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ClampMaxBackward0()
@@ -6753,8 +6777,8 @@ def clamp_max_default_out(input, max, *, out):
     if type(max) is not int and type(max) is not float:
         max = scalar_of(max, "clamp_max", "max", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_max_default_out, input, max, out=out)
     refuse_grad("clamp_max", input, out)
@@ -6773,36 +6797,36 @@ def clamp_max_Tensor(input, max, *, out=None):
     if out is not None:
         return clamp_max_Tensor_out(input, max, out=out)
     try:
-        input_array = input._array
-        max_array = max._array
+        input_array = input._mt_array
+        max_array = max._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_max_Tensor, input, max, out=out)
     node = None
-    if (input._edge is not None or max._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        max_edge = max._edge or edge_of(max)
+    if (input._mt_edge is not None or max._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        max_edge = max._mt_edge or edge_of(max)
         if input_edge or max_edge:
             node = nodes.ClampMaxBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, max_edge)
             node.kept = (save(input), save(max))
-    kind = input._kind
-    if kind and kind is max._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is max._mt_kind and not state.interceptors:
         try:
             array = _clamp_max_Tensor_kernels.direct(input_array, max_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, max)
     return wrap(_clamp_max_Tensor_kernels[kind or type(input_array)](input_array, max_array), node, kind)
@@ -6827,14 +6851,14 @@ def clamp_max__Tensor(input, max):
     if state.interceptors and intercepts(clamp_max__Tensor, input, max):
         return call(clamp_max__Tensor, input, max)
     try:
-        input_array = input._array
-        max_array = max._array
+        input_array = input._mt_array
+        max_array = max._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_max__Tensor, input, max)
     node = None
-    if (input._edge is not None or max._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        max_edge = max._edge or edge_of(max)
+    if (input._mt_edge is not None or max._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        max_edge = max._mt_edge or edge_of(max)
         if input_edge or max_edge:
             check_inplace(input)
             node = nodes.ClampMaxBackward1()
@@ -6867,9 +6891,9 @@ def clamp_max_Tensor_out(input, max, *, out):
     if state.interceptors and intercepts(clamp_max_Tensor_out, input, max, out):
         return call(clamp_max_Tensor_out, input, max, out=out)
     try:
-        input_array = input._array
-        max_array = max._array
-        out_array = out._array
+        input_array = input._mt_array
+        max_array = max._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_max_Tensor_out, input, max, out=out)
     refuse_grad("clamp_max", input, max, out)
@@ -6888,36 +6912,36 @@ def maximum(input, other, *, out=None):
     if out is not None:
         return maximum_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(maximum, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.MaximumBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(input), save(other))
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _maximum_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_maximum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -6928,9 +6952,9 @@ def maximum_out(input, other, *, out):
     if state.interceptors and intercepts(maximum_out, input, other, out):
         return call(maximum_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(maximum_out, input, other, out=out)
     refuse_grad("maximum", input, other, out)
@@ -6949,36 +6973,36 @@ def minimum(input, other, *, out=None):
     if out is not None:
         return minimum_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(minimum, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.MinimumBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(input), save(other))
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _minimum_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_minimum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -6989,9 +7013,9 @@ def minimum_out(input, other, *, out):
     if state.interceptors and intercepts(minimum_out, input, other, out):
         return call(minimum_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(minimum_out, input, other, out=out)
     refuse_grad("minimum", input, other, out)
@@ -7010,36 +7034,36 @@ def fmax(input, other, *, out=None):
     if out is not None:
         return fmax_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(fmax, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.FmaxBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(input), save(other))
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _fmax_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_fmax_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -7050,9 +7074,9 @@ def fmax_out(input, other, *, out):
     if state.interceptors and intercepts(fmax_out, input, other, out):
         return call(fmax_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(fmax_out, input, other, out=out)
     refuse_grad("fmax", input, other, out)
@@ -7071,36 +7095,36 @@ def fmin(input, other, *, out=None):
     if out is not None:
         return fmin_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(fmin, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.FminBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(input), save(other))
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _fmin_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_fmin_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -7111,9 +7135,9 @@ def fmin_out(input, other, *, out):
     if state.interceptors and intercepts(fmin_out, input, other, out):
         return call(fmin_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(fmin_out, input, other, out=out)
     refuse_grad("fmin", input, other, out)
@@ -7132,36 +7156,36 @@ def atan2(input, other, *, out=None):
     if out is not None:
         return atan2_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(atan2, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.Atan2Backward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(other), save(input))
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _atan2_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_atan2_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -7172,14 +7196,14 @@ def atan2_(input, other):
     if state.interceptors and intercepts(atan2_, input, other):
         return call(atan2_, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(atan2_, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.Atan2Backward0()
@@ -7198,9 +7222,9 @@ def atan2_out(input, other, *, out):
     if state.interceptors and intercepts(atan2_out, input, other, out):
         return call(atan2_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(atan2_out, input, other, out=out)
     refuse_grad("atan2", input, other, out)
@@ -7219,14 +7243,14 @@ def hypot(input, other, *, out=None):
     if out is not None:
         return hypot_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(hypot, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.HypotBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -7244,14 +7268,14 @@ def hypot_(input, other):
     if state.interceptors and intercepts(hypot_, input, other):
         return call(hypot_, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(hypot_, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.HypotBackward0()
@@ -7271,9 +7295,9 @@ def hypot_out(input, other, *, out):
     if state.interceptors and intercepts(hypot_out, input, other, out):
         return call(hypot_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hypot_out, input, other, out=out)
     refuse_grad("hypot", input, other, out)
@@ -7292,14 +7316,14 @@ def copysign_Tensor(input, other, *, out=None):
     if out is not None:
         return copysign_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(copysign_Tensor, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.CopysignBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -7319,14 +7343,14 @@ def copysign__Tensor(input, other):
     if state.interceptors and intercepts(copysign__Tensor, input, other):
         return call(copysign__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(copysign__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.CopysignBackward0()
@@ -7348,9 +7372,9 @@ def copysign_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(copysign_Tensor_out, input, other, out):
         return call(copysign_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(copysign_Tensor_out, input, other, out=out)
     refuse_grad("copysign", input, other, out)
@@ -7371,14 +7395,14 @@ def copysign_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "copysign", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(copysign_Scalar, input, other, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.CopysignBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -7411,14 +7435,14 @@ def copysign__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "copysign_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(copysign__Scalar, input, other)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.CopysignBackward1()
@@ -7454,8 +7478,8 @@ def copysign_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "copysign", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(copysign_Scalar_out, input, other, out=out)
     refuse_grad("copysign", input, out)
@@ -7474,36 +7498,36 @@ def nextafter(input, other, *, out=None):
     if out is not None:
         return nextafter_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(nextafter, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.NextafterBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if input_edge else None, save(other))
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _nextafter_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_nextafter_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -7514,14 +7538,14 @@ def nextafter_(input, other):
     if state.interceptors and intercepts(nextafter_, input, other):
         return call(nextafter_, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(nextafter_, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.NextafterBackward0()
@@ -7540,9 +7564,9 @@ def nextafter_out(input, other, *, out):
     if state.interceptors and intercepts(nextafter_out, input, other, out):
         return call(nextafter_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(nextafter_out, input, other, out=out)
     refuse_grad("nextafter", input, other, out)
@@ -7561,36 +7585,36 @@ def logaddexp(input, other, *, out=None):
     if out is not None:
         return logaddexp_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logaddexp, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.LogaddexpBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(other), save(input))
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _logaddexp_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_logaddexp_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -7601,9 +7625,9 @@ def logaddexp_out(input, other, *, out):
     if state.interceptors and intercepts(logaddexp_out, input, other, out):
         return call(logaddexp_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logaddexp_out, input, other, out=out)
     refuse_grad("logaddexp", input, other, out)
@@ -7622,36 +7646,36 @@ def logaddexp2(input, other, *, out=None):
     if out is not None:
         return logaddexp2_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logaddexp2, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.Logaddexp2Backward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(other), save(input))
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _logaddexp2_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_logaddexp2_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -7662,9 +7686,9 @@ def logaddexp2_out(input, other, *, out):
     if state.interceptors and intercepts(logaddexp2_out, input, other, out):
         return call(logaddexp2_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logaddexp2_out, input, other, out=out)
     refuse_grad("logaddexp2", input, other, out)
@@ -7683,35 +7707,35 @@ def heaviside(input, values, *, out=None):
     if out is not None:
         return heaviside_out(input, values, out=out)
     try:
-        input_array = input._array
-        values_array = values._array
+        input_array = input._mt_array
+        values_array = values._mt_array
     except AttributeError:
         return raise_bad_argument(heaviside, input, values, out=out)
     node = None
-    if (input._edge is not None or values._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        values_edge = values._edge or edge_of(values)
+    if (input._mt_edge is not None or values._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        values_edge = values._mt_edge or edge_of(values)
         if input_edge or values_edge:
             node = nodes.HeavisideBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, values_edge)
-    kind = input._kind
-    if kind and kind is values._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is values._mt_kind and not state.interceptors:
         try:
             array = _heaviside_kernels.direct(input_array, values_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, values)
     return wrap(_heaviside_kernels[kind or type(input_array)](input_array, values_array), node, kind)
@@ -7722,14 +7746,14 @@ def heaviside_(input, values):
     if state.interceptors and intercepts(heaviside_, input, values):
         return call(heaviside_, input, values)
     try:
-        input_array = input._array
-        values_array = values._array
+        input_array = input._mt_array
+        values_array = values._mt_array
     except AttributeError:
         return raise_bad_argument(heaviside_, input, values)
     node = None
-    if (input._edge is not None or values._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        values_edge = values._edge or edge_of(values)
+    if (input._mt_edge is not None or values._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        values_edge = values._mt_edge or edge_of(values)
         if input_edge or values_edge:
             check_inplace(input)
             node = nodes.HeavisideBackward0()
@@ -7747,9 +7771,9 @@ def heaviside_out(input, values, *, out):
     if state.interceptors and intercepts(heaviside_out, input, values, out):
         return call(heaviside_out, input, values, out=out)
     try:
-        input_array = input._array
-        values_array = values._array
-        out_array = out._array
+        input_array = input._mt_array
+        values_array = values._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(heaviside_out, input, values, out=out)
     refuse_grad("aten::heaviside", input, values, out)
@@ -7768,21 +7792,21 @@ def gcd(input, other, *, out=None):
     if out is not None:
         return gcd_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(gcd, input, other, out=out)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _gcd_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
     return wrap(_gcd_kernels[kind or type(input_array)](input_array, other_array), None, kind)
@@ -7793,11 +7817,11 @@ def gcd_(input, other):
     if state.interceptors and intercepts(gcd_, input, other):
         return call(gcd_, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(gcd_, input, other)
-    if input._edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _gcd_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -7809,9 +7833,9 @@ def gcd_out(input, other, *, out):
     if state.interceptors and intercepts(gcd_out, input, other, out):
         return call(gcd_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gcd_out, input, other, out=out)
     refuse_grad("aten::gcd", out)
@@ -7830,21 +7854,21 @@ def lcm(input, other, *, out=None):
     if out is not None:
         return lcm_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(lcm, input, other, out=out)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _lcm_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
     return wrap(_lcm_kernels[kind or type(input_array)](input_array, other_array), None, kind)
@@ -7855,11 +7879,11 @@ def lcm_(input, other):
     if state.interceptors and intercepts(lcm_, input, other):
         return call(lcm_, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(lcm_, input, other)
-    if input._edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _lcm_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -7871,9 +7895,9 @@ def lcm_out(input, other, *, out):
     if state.interceptors and intercepts(lcm_out, input, other, out):
         return call(lcm_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lcm_out, input, other, out=out)
     refuse_grad("aten::lcm", out)
@@ -7892,14 +7916,14 @@ def ldexp(input, other, *, out=None):
     if out is not None:
         return ldexp_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(ldexp, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.LdexpBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -7917,14 +7941,14 @@ def ldexp_(input, other):
     if state.interceptors and intercepts(ldexp_, input, other):
         return call(ldexp_, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(ldexp_, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.LdexpBackward0()
@@ -7944,9 +7968,9 @@ def ldexp_out(input, other, *, out):
     if state.interceptors and intercepts(ldexp_out, input, other, out):
         return call(ldexp_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ldexp_out, input, other, out=out)
     refuse_grad("ldexp", input, other, out)
@@ -7965,14 +7989,14 @@ def frexp(input, *, out=None):
     if out is not None:
         return frexp_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(frexp, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.FrexpBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -7992,8 +8016,8 @@ def frexp_out(input, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(frexp_out, input, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(frexp_out, input, out=out)
     refuse_grad("frexp", input, *out)
@@ -8016,14 +8040,14 @@ def logit(input, eps=None, *, out=None):
     if eps is not None and type(eps) is not float:
         eps = float_of(eps, "logit", "eps", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(logit, input, eps, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.LogitBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -8040,14 +8064,14 @@ def logit_(input, eps=None):
     if eps is not None and type(eps) is not float:
         eps = float_of(eps, "logit_", "eps", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(logit_, input, eps)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.LogitBackward0()
@@ -8069,8 +8093,8 @@ def logit_out(input, eps=None, *, out):
     if eps is not None and type(eps) is not float:
         eps = float_of(eps, "logit", "eps", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logit_out, input, eps, out=out)
     refuse_grad("logit", input, out)
@@ -8089,8 +8113,8 @@ def eq_Tensor(input, other, *, out=None):
     if out is not None:
         return eq_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(eq_Tensor, input, other, out=out)
     return wrap(_eq_Tensor_kernels[type(input_array)](input_array, other_array))
@@ -8101,14 +8125,14 @@ def eq__Tensor(input, other):
     if state.interceptors and intercepts(eq__Tensor, input, other):
         return call(eq__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(eq__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.EqBackward1()
@@ -8127,9 +8151,9 @@ def eq_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(eq_Tensor_out, input, other, out):
         return call(eq_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eq_Tensor_out, input, other, out=out)
     set_array(out, _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
@@ -8149,7 +8173,7 @@ def eq_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "eq", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(eq_Scalar, input, other, out=out)
     return wrap(_eq_Scalar_kernels[type(input_array)](input_array, other))
@@ -8176,14 +8200,14 @@ def eq__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "eq_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(eq__Scalar, input, other)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.EqBackward0()
@@ -8217,8 +8241,8 @@ def eq_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "eq", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eq_Scalar_out, input, other, out=out)
     set_array(out, _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
@@ -8236,8 +8260,8 @@ def ne_Tensor(input, other, *, out=None):
     if out is not None:
         return ne_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(ne_Tensor, input, other, out=out)
     return wrap(_ne_Tensor_kernels[type(input_array)](input_array, other_array))
@@ -8248,14 +8272,14 @@ def ne__Tensor(input, other):
     if state.interceptors and intercepts(ne__Tensor, input, other):
         return call(ne__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(ne__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.NeBackward1()
@@ -8274,9 +8298,9 @@ def ne_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(ne_Tensor_out, input, other, out):
         return call(ne_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ne_Tensor_out, input, other, out=out)
     set_array(out, _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
@@ -8296,7 +8320,7 @@ def ne_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "ne", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(ne_Scalar, input, other, out=out)
     return wrap(_ne_Scalar_kernels[type(input_array)](input_array, other))
@@ -8323,14 +8347,14 @@ def ne__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "ne_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(ne__Scalar, input, other)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.NeBackward0()
@@ -8364,8 +8388,8 @@ def ne_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "ne", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ne_Scalar_out, input, other, out=out)
     set_array(out, _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
@@ -8383,8 +8407,8 @@ def lt_Tensor(input, other, *, out=None):
     if out is not None:
         return lt_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(lt_Tensor, input, other, out=out)
     return wrap(_lt_Tensor_kernels[type(input_array)](input_array, other_array))
@@ -8395,14 +8419,14 @@ def lt__Tensor(input, other):
     if state.interceptors and intercepts(lt__Tensor, input, other):
         return call(lt__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(lt__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.LtBackward1()
@@ -8421,9 +8445,9 @@ def lt_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(lt_Tensor_out, input, other, out):
         return call(lt_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lt_Tensor_out, input, other, out=out)
     set_array(out, _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
@@ -8443,7 +8467,7 @@ def lt_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "lt", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(lt_Scalar, input, other, out=out)
     return wrap(_lt_Scalar_kernels[type(input_array)](input_array, other))
@@ -8470,14 +8494,14 @@ def lt__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "lt_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(lt__Scalar, input, other)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.LtBackward0()
@@ -8511,8 +8535,8 @@ def lt_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "lt", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lt_Scalar_out, input, other, out=out)
     set_array(out, _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
@@ -8530,8 +8554,8 @@ def le_Tensor(input, other, *, out=None):
     if out is not None:
         return le_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(le_Tensor, input, other, out=out)
     return wrap(_le_Tensor_kernels[type(input_array)](input_array, other_array))
@@ -8542,14 +8566,14 @@ def le__Tensor(input, other):
     if state.interceptors and intercepts(le__Tensor, input, other):
         return call(le__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(le__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.LeBackward1()
@@ -8568,9 +8592,9 @@ def le_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(le_Tensor_out, input, other, out):
         return call(le_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(le_Tensor_out, input, other, out=out)
     set_array(out, _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
@@ -8590,7 +8614,7 @@ def le_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "le", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(le_Scalar, input, other, out=out)
     return wrap(_le_Scalar_kernels[type(input_array)](input_array, other))
@@ -8617,14 +8641,14 @@ def le__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "le_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(le__Scalar, input, other)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.LeBackward0()
@@ -8658,8 +8682,8 @@ def le_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "le", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(le_Scalar_out, input, other, out=out)
     set_array(out, _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
@@ -8677,8 +8701,8 @@ def gt_Tensor(input, other, *, out=None):
     if out is not None:
         return gt_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(gt_Tensor, input, other, out=out)
     return wrap(_gt_Tensor_kernels[type(input_array)](input_array, other_array))
@@ -8689,14 +8713,14 @@ def gt__Tensor(input, other):
     if state.interceptors and intercepts(gt__Tensor, input, other):
         return call(gt__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(gt__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.GtBackward1()
@@ -8715,9 +8739,9 @@ def gt_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(gt_Tensor_out, input, other, out):
         return call(gt_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gt_Tensor_out, input, other, out=out)
     set_array(out, _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
@@ -8737,7 +8761,7 @@ def gt_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "gt", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(gt_Scalar, input, other, out=out)
     return wrap(_gt_Scalar_kernels[type(input_array)](input_array, other))
@@ -8764,14 +8788,14 @@ def gt__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "gt_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(gt__Scalar, input, other)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.GtBackward0()
@@ -8805,8 +8829,8 @@ def gt_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "gt", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gt_Scalar_out, input, other, out=out)
     set_array(out, _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
@@ -8824,8 +8848,8 @@ def ge_Tensor(input, other, *, out=None):
     if out is not None:
         return ge_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(ge_Tensor, input, other, out=out)
     return wrap(_ge_Tensor_kernels[type(input_array)](input_array, other_array))
@@ -8836,14 +8860,14 @@ def ge__Tensor(input, other):
     if state.interceptors and intercepts(ge__Tensor, input, other):
         return call(ge__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(ge__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.GeBackward1()
@@ -8862,9 +8886,9 @@ def ge_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(ge_Tensor_out, input, other, out):
         return call(ge_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ge_Tensor_out, input, other, out=out)
     set_array(out, _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
@@ -8884,7 +8908,7 @@ def ge_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "ge", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(ge_Scalar, input, other, out=out)
     return wrap(_ge_Scalar_kernels[type(input_array)](input_array, other))
@@ -8911,14 +8935,14 @@ def ge__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "ge_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(ge__Scalar, input, other)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.GeBackward0()
@@ -8952,8 +8976,8 @@ def ge_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "ge", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ge_Scalar_out, input, other, out=out)
     set_array(out, _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
@@ -8971,7 +8995,7 @@ def logical_not(input, *, out=None):
     if out is not None:
         return logical_not_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(logical_not, input, out=out)
     return wrap(_logical_not_kernels[type(input_array)](input_array))
@@ -8982,7 +9006,7 @@ def logical_not_(input):
     if state.interceptors and intercepts(logical_not_, input):
         return call(logical_not_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(logical_not_, input)
     _logical_not_kernels[type(input_array)](input_array, out=input_array)
@@ -8995,8 +9019,8 @@ def logical_not_out(input, *, out):
     if state.interceptors and intercepts(logical_not_out, input, out):
         return call(logical_not_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logical_not_out, input, out=out)
     set_array(out, _logical_not_kernels[type(input_array)](input_array, out=out_array))
@@ -9014,8 +9038,8 @@ def logical_and(input, other, *, out=None):
     if out is not None:
         return logical_and_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logical_and, input, other, out=out)
     return wrap(_logical_and_kernels[type(input_array)](input_array, other_array))
@@ -9026,8 +9050,8 @@ def logical_and_(input, other):
     if state.interceptors and intercepts(logical_and_, input, other):
         return call(logical_and_, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logical_and_, input, other)
     _logical_and_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -9040,9 +9064,9 @@ def logical_and_out(input, other, *, out):
     if state.interceptors and intercepts(logical_and_out, input, other, out):
         return call(logical_and_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logical_and_out, input, other, out=out)
     set_array(out, _logical_and_kernels[type(input_array)](input_array, other_array, out=out_array))
@@ -9060,8 +9084,8 @@ def logical_or(input, other, *, out=None):
     if out is not None:
         return logical_or_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logical_or, input, other, out=out)
     return wrap(_logical_or_kernels[type(input_array)](input_array, other_array))
@@ -9072,8 +9096,8 @@ def logical_or_(input, other):
     if state.interceptors and intercepts(logical_or_, input, other):
         return call(logical_or_, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logical_or_, input, other)
     _logical_or_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -9086,9 +9110,9 @@ def logical_or_out(input, other, *, out):
     if state.interceptors and intercepts(logical_or_out, input, other, out):
         return call(logical_or_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logical_or_out, input, other, out=out)
     set_array(out, _logical_or_kernels[type(input_array)](input_array, other_array, out=out_array))
@@ -9106,8 +9130,8 @@ def logical_xor(input, other, *, out=None):
     if out is not None:
         return logical_xor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logical_xor, input, other, out=out)
     return wrap(_logical_xor_kernels[type(input_array)](input_array, other_array))
@@ -9118,8 +9142,8 @@ def logical_xor_(input, other):
     if state.interceptors and intercepts(logical_xor_, input, other):
         return call(logical_xor_, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logical_xor_, input, other)
     _logical_xor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -9132,9 +9156,9 @@ def logical_xor_out(input, other, *, out):
     if state.interceptors and intercepts(logical_xor_out, input, other, out):
         return call(logical_xor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logical_xor_out, input, other, out=out)
     set_array(out, _logical_xor_kernels[type(input_array)](input_array, other_array, out=out_array))
@@ -9152,10 +9176,10 @@ def bitwise_not(input, *, out=None):
     if out is not None:
         return bitwise_not_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_not, input, out=out)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_bitwise_not_kernels[kind or type(input_array)](input_array), None, kind)
 
 
@@ -9164,10 +9188,10 @@ def bitwise_not_(input):
     if state.interceptors and intercepts(bitwise_not_, input):
         return call(bitwise_not_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_not_, input)
-    if input._edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_not_kernels[type(input_array)](input_array, out=input_array)
     mark_written(input)
@@ -9179,8 +9203,8 @@ def bitwise_not_out(input, *, out):
     if state.interceptors and intercepts(bitwise_not_out, input, out):
         return call(bitwise_not_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_not_out, input, out=out)
     refuse_grad("aten::bitwise_not", out)
@@ -9199,21 +9223,21 @@ def bitwise_and_Tensor(input, other, *, out=None):
     if out is not None:
         return bitwise_and_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Tensor, input, other, out=out)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _bitwise_and_Tensor_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
     return wrap(_bitwise_and_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
@@ -9224,11 +9248,11 @@ def bitwise_and__Tensor(input, other):
     if state.interceptors and intercepts(bitwise_and__Tensor, input, other):
         return call(bitwise_and__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_and__Tensor, input, other)
-    if input._edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -9240,9 +9264,9 @@ def bitwise_and_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(bitwise_and_Tensor_out, input, other, out):
         return call(bitwise_and_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_and", out)
@@ -9274,7 +9298,7 @@ def bitwise_and_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_and", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Scalar, input, other, out=out)
     return wrap(_bitwise_and_Scalar_kernels[type(input_array)](input_array, other))
@@ -9312,10 +9336,10 @@ def bitwise_and__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_and_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_and__Scalar, input, other)
-    if input._edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
@@ -9343,8 +9367,8 @@ def bitwise_and_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_and", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_and", out)
@@ -9363,21 +9387,21 @@ def bitwise_or_Tensor(input, other, *, out=None):
     if out is not None:
         return bitwise_or_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Tensor, input, other, out=out)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _bitwise_or_Tensor_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
     return wrap(_bitwise_or_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
@@ -9388,11 +9412,11 @@ def bitwise_or__Tensor(input, other):
     if state.interceptors and intercepts(bitwise_or__Tensor, input, other):
         return call(bitwise_or__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_or__Tensor, input, other)
-    if input._edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -9404,9 +9428,9 @@ def bitwise_or_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(bitwise_or_Tensor_out, input, other, out):
         return call(bitwise_or_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_or", out)
@@ -9438,7 +9462,7 @@ def bitwise_or_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_or", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Scalar, input, other, out=out)
     return wrap(_bitwise_or_Scalar_kernels[type(input_array)](input_array, other))
@@ -9476,10 +9500,10 @@ def bitwise_or__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_or_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_or__Scalar, input, other)
-    if input._edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
@@ -9507,8 +9531,8 @@ def bitwise_or_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_or", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_or", out)
@@ -9527,21 +9551,21 @@ def bitwise_xor_Tensor(input, other, *, out=None):
     if out is not None:
         return bitwise_xor_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Tensor, input, other, out=out)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _bitwise_xor_Tensor_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
     return wrap(_bitwise_xor_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
@@ -9552,11 +9576,11 @@ def bitwise_xor__Tensor(input, other):
     if state.interceptors and intercepts(bitwise_xor__Tensor, input, other):
         return call(bitwise_xor__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_xor__Tensor, input, other)
-    if input._edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -9568,9 +9592,9 @@ def bitwise_xor_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(bitwise_xor_Tensor_out, input, other, out):
         return call(bitwise_xor_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_xor", out)
@@ -9602,7 +9626,7 @@ def bitwise_xor_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_xor", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Scalar, input, other, out=out)
     return wrap(_bitwise_xor_Scalar_kernels[type(input_array)](input_array, other))
@@ -9640,10 +9664,10 @@ def bitwise_xor__Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_xor_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_xor__Scalar, input, other)
-    if input._edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
@@ -9671,8 +9695,8 @@ def bitwise_xor_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_xor", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_xor", out)
@@ -9691,21 +9715,21 @@ def bitwise_left_shift_Tensor(input, other, *, out=None):
     if out is not None:
         return bitwise_left_shift_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor, input, other, out=out)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _bitwise_left_shift_Tensor_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
     return wrap(_bitwise_left_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
@@ -9716,11 +9740,11 @@ def bitwise_left_shift__Tensor(input, other):
     if state.interceptors and intercepts(bitwise_left_shift__Tensor, input, other):
         return call(bitwise_left_shift__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift__Tensor, input, other)
-    if input._edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -9732,9 +9756,9 @@ def bitwise_left_shift_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(bitwise_left_shift_Tensor_out, input, other, out):
         return call(bitwise_left_shift_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_left_shift", out)
@@ -9755,7 +9779,7 @@ def bitwise_left_shift_Tensor_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_left_shift", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_Scalar, input, other, out=out)
     return wrap(_bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
@@ -9768,10 +9792,10 @@ def bitwise_left_shift__Tensor_Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_left_shift_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift__Tensor_Scalar, input, other)
-    if input._edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
@@ -9807,8 +9831,8 @@ def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_left_shift", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_left_shift", out)
@@ -9866,21 +9890,21 @@ def bitwise_right_shift_Tensor(input, other, *, out=None):
     if out is not None:
         return bitwise_right_shift_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor, input, other, out=out)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _bitwise_right_shift_Tensor_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
     return wrap(_bitwise_right_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
@@ -9891,11 +9915,11 @@ def bitwise_right_shift__Tensor(input, other):
     if state.interceptors and intercepts(bitwise_right_shift__Tensor, input, other):
         return call(bitwise_right_shift__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift__Tensor, input, other)
-    if input._edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     mark_written(input)
@@ -9907,9 +9931,9 @@ def bitwise_right_shift_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(bitwise_right_shift_Tensor_out, input, other, out):
         return call(bitwise_right_shift_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_right_shift", out)
@@ -9930,7 +9954,7 @@ def bitwise_right_shift_Tensor_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_right_shift", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_Scalar, input, other, out=out)
     return wrap(_bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
@@ -9943,10 +9967,10 @@ def bitwise_right_shift__Tensor_Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_right_shift_", "other", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift__Tensor_Scalar, input, other)
-    if input._edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
     _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     mark_written(input)
@@ -9982,8 +10006,8 @@ def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "bitwise_right_shift", "other", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_right_shift", out)
@@ -10039,7 +10063,7 @@ def isnan(input):
     if state.interceptors and intercepts(isnan, input):
         return call(isnan, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(isnan, input)
     return wrap(_isnan_kernels[type(input_array)](input_array))
@@ -10053,7 +10077,7 @@ def isinf(input):
     if state.interceptors and intercepts(isinf, input):
         return call(isinf, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(isinf, input)
     return wrap(_isinf_kernels[type(input_array)](input_array))
@@ -10067,7 +10091,7 @@ def isfinite(input):
     if state.interceptors and intercepts(isfinite, input):
         return call(isfinite, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(isfinite, input)
     return wrap(_isfinite_kernels[type(input_array)](input_array))
@@ -10083,7 +10107,7 @@ def isposinf(input, *, out=None):
     if out is not None:
         return isposinf_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(isposinf, input, out=out)
     return wrap(_isposinf_kernels[type(input_array)](input_array))
@@ -10094,8 +10118,8 @@ def isposinf_out(input, *, out):
     if state.interceptors and intercepts(isposinf_out, input, out):
         return call(isposinf_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(isposinf_out, input, out=out)
     set_array(out, _isposinf_kernels[type(input_array)](input_array, out=out_array))
@@ -10113,7 +10137,7 @@ def isneginf(input, *, out=None):
     if out is not None:
         return isneginf_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(isneginf, input, out=out)
     return wrap(_isneginf_kernels[type(input_array)](input_array))
@@ -10124,8 +10148,8 @@ def isneginf_out(input, *, out):
     if state.interceptors and intercepts(isneginf_out, input, out):
         return call(isneginf_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(isneginf_out, input, out=out)
     set_array(out, _isneginf_kernels[type(input_array)](input_array, out=out_array))
@@ -10143,7 +10167,7 @@ def signbit(input, *, out=None):
     if out is not None:
         return signbit_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(signbit, input, out=out)
     return wrap(_signbit_kernels[type(input_array)](input_array))
@@ -10154,8 +10178,8 @@ def signbit_out(input, *, out):
     if state.interceptors and intercepts(signbit_out, input, out):
         return call(signbit_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(signbit_out, input, out=out)
     set_array(out, _signbit_kernels[type(input_array)](input_array, out=out_array))
@@ -10173,15 +10197,15 @@ def where_self(condition, input, other, *, out=None):
     if out is not None:
         return where_self_out(condition, input, other, out=out)
     try:
-        condition_array = condition._array
-        input_array = input._array
-        other_array = other._array
+        condition_array = condition._mt_array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(where_self, condition, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.WhereBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -10195,10 +10219,10 @@ def where_self_out(condition, input, other, *, out):
     if state.interceptors and intercepts(where_self_out, condition, input, other, out):
         return call(where_self_out, condition, input, other, out=out)
     try:
-        condition_array = condition._array
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        condition_array = condition._mt_array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(where_self_out, condition, input, other, out=out)
     refuse_grad("where", input, other, out)
@@ -10299,15 +10323,15 @@ def masked_fill_Scalar(input, mask, value):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "masked_fill", "value", 3)
     try:
-        input_array = input._array
-        mask_array = mask._array
+        input_array = input._mt_array
+        mask_array = mask._mt_array
     except AttributeError:
         return raise_bad_argument(masked_fill_Scalar, input, mask, value)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MaskedFillBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -10323,15 +10347,15 @@ def masked_fill__Scalar(input, mask, value):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "masked_fill_", "value", 3)
     try:
-        input_array = input._array
-        mask_array = mask._array
+        input_array = input._mt_array
+        mask_array = mask._mt_array
     except AttributeError:
         return raise_bad_argument(masked_fill__Scalar, input, mask, value)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.MaskedFillBackward0()
@@ -10353,15 +10377,15 @@ def masked_fill_Tensor(input, mask, value):
     if state.interceptors and intercepts(masked_fill_Tensor, input, mask, value):
         return call(masked_fill_Tensor, input, mask, value)
     try:
-        input_array = input._array
-        mask_array = mask._array
-        value_array = value._array
+        input_array = input._mt_array
+        mask_array = mask._mt_array
+        value_array = value._mt_array
     except AttributeError:
         return raise_bad_argument(masked_fill_Tensor, input, mask, value)
     node = None
-    if (input._edge is not None or value._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        value_edge = value._edge or edge_of(value)
+    if (input._mt_edge is not None or value._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        value_edge = value._mt_edge or edge_of(value)
         if input_edge or value_edge:
             node = nodes.MaskedFillBackward1()
             node.sequence_nr = next_sequence_nr()
@@ -10391,15 +10415,15 @@ def masked_fill__Tensor(input, mask, value):
     if state.interceptors and intercepts(masked_fill__Tensor, input, mask, value):
         return call(masked_fill__Tensor, input, mask, value)
     try:
-        input_array = input._array
-        mask_array = mask._array
-        value_array = value._array
+        input_array = input._mt_array
+        mask_array = mask._mt_array
+        value_array = value._mt_array
     except AttributeError:
         return raise_bad_argument(masked_fill__Tensor, input, mask, value)
     node = None
-    if (input._edge is not None or value._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        value_edge = value._edge or edge_of(value)
+    if (input._mt_edge is not None or value._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        value_edge = value._mt_edge or edge_of(value)
         if input_edge or value_edge:
             check_inplace(input)
             node = nodes.MaskedFillBackward1()
@@ -10441,14 +10465,14 @@ def lerp_Scalar(input, end, weight, *, out=None):
     if type(weight) is not int and type(weight) is not float:
         weight = scalar_of(weight, "lerp", "weight", 3)
     try:
-        input_array = input._array
-        end_array = end._array
+        input_array = input._mt_array
+        end_array = end._mt_array
     except AttributeError:
         return raise_bad_argument(lerp_Scalar, input, end, weight, out=out)
     node = None
-    if (input._edge is not None or end._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        end_edge = end._edge or edge_of(end)
+    if (input._mt_edge is not None or end._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        end_edge = end._mt_edge or edge_of(end)
         if input_edge or end_edge:
             node = nodes.LerpBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -10464,14 +10488,14 @@ def lerp__Scalar(input, end, weight):
     if type(weight) is not int and type(weight) is not float:
         weight = scalar_of(weight, "lerp_", "weight", 3)
     try:
-        input_array = input._array
-        end_array = end._array
+        input_array = input._mt_array
+        end_array = end._mt_array
     except AttributeError:
         return raise_bad_argument(lerp__Scalar, input, end, weight)
     node = None
-    if (input._edge is not None or end._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        end_edge = end._edge or edge_of(end)
+    if (input._mt_edge is not None or end._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        end_edge = end._mt_edge or edge_of(end)
         if input_edge or end_edge:
             check_inplace(input)
             node = nodes.LerpBackward0()
@@ -10492,9 +10516,9 @@ def lerp_Scalar_out(input, end, weight, *, out):
     if type(weight) is not int and type(weight) is not float:
         weight = scalar_of(weight, "lerp", "weight", 3)
     try:
-        input_array = input._array
-        end_array = end._array
-        out_array = out._array
+        input_array = input._mt_array
+        end_array = end._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lerp_Scalar_out, input, end, weight, out=out)
     refuse_grad("lerp", input, end, out)
@@ -10513,18 +10537,18 @@ def lerp_Tensor(input, end, weight, *, out=None):
     if out is not None:
         return lerp_Tensor_out(input, end, weight, out=out)
     try:
-        input_array = input._array
-        end_array = end._array
-        weight_array = weight._array
+        input_array = input._mt_array
+        end_array = end._mt_array
+        weight_array = weight._mt_array
     except AttributeError:
         return raise_bad_argument(lerp_Tensor, input, end, weight, out=out)
     node = None
-    if (input._edge is not None or end._edge is not None or weight._edge is not None) and (
+    if (input._mt_edge is not None or end._mt_edge is not None or weight._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        end_edge = end._edge or edge_of(end)
-        weight_edge = weight._edge or edge_of(weight)
+        input_edge = input._mt_edge or edge_of(input)
+        end_edge = end._mt_edge or edge_of(end)
+        weight_edge = weight._mt_edge or edge_of(weight)
         if input_edge or end_edge or weight_edge:
             node = nodes.LerpBackward1()
             node.sequence_nr = next_sequence_nr()
@@ -10556,18 +10580,18 @@ def lerp__Tensor(input, end, weight):
     if state.interceptors and intercepts(lerp__Tensor, input, end, weight):
         return call(lerp__Tensor, input, end, weight)
     try:
-        input_array = input._array
-        end_array = end._array
-        weight_array = weight._array
+        input_array = input._mt_array
+        end_array = end._mt_array
+        weight_array = weight._mt_array
     except AttributeError:
         return raise_bad_argument(lerp__Tensor, input, end, weight)
     node = None
-    if (input._edge is not None or end._edge is not None or weight._edge is not None) and (
+    if (input._mt_edge is not None or end._mt_edge is not None or weight._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        end_edge = end._edge or edge_of(end)
-        weight_edge = weight._edge or edge_of(weight)
+        input_edge = input._mt_edge or edge_of(input)
+        end_edge = end._mt_edge or edge_of(end)
+        weight_edge = weight._mt_edge or edge_of(weight)
         if input_edge or end_edge or weight_edge:
             check_inplace(input)
             node = nodes.LerpBackward1()
@@ -10604,10 +10628,10 @@ def lerp_Tensor_out(input, end, weight, *, out):
     if state.interceptors and intercepts(lerp_Tensor_out, input, end, weight, out):
         return call(lerp_Tensor_out, input, end, weight, out=out)
     try:
-        input_array = input._array
-        end_array = end._array
-        weight_array = weight._array
-        out_array = out._array
+        input_array = input._mt_array
+        end_array = end._mt_array
+        weight_array = weight._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lerp_Tensor_out, input, end, weight, out=out)
     refuse_grad("lerp", input, end, weight, out)
@@ -10630,18 +10654,18 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "addcmul", "value")
     try:
-        input_array = input._array
-        tensor1_array = tensor1._array
-        tensor2_array = tensor2._array
+        input_array = input._mt_array
+        tensor1_array = tensor1._mt_array
+        tensor2_array = tensor2._mt_array
     except AttributeError:
         return raise_bad_argument(addcmul, input, tensor1, tensor2, value=value, out=out)
     node = None
-    if (input._edge is not None or tensor1._edge is not None or tensor2._edge is not None) and (
+    if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        tensor1_edge = tensor1._edge or edge_of(tensor1)
-        tensor2_edge = tensor2._edge or edge_of(tensor2)
+        input_edge = input._mt_edge or edge_of(input)
+        tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
+        tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
         if input_edge or tensor1_edge or tensor2_edge:
             node = nodes.AddcmulBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -10660,18 +10684,18 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "addcmul_", "value")
     try:
-        input_array = input._array
-        tensor1_array = tensor1._array
-        tensor2_array = tensor2._array
+        input_array = input._mt_array
+        tensor1_array = tensor1._mt_array
+        tensor2_array = tensor2._mt_array
     except AttributeError:
         return raise_bad_argument(addcmul_, input, tensor1, tensor2, value=value)
     node = None
-    if (input._edge is not None or tensor1._edge is not None or tensor2._edge is not None) and (
+    if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        tensor1_edge = tensor1._edge or edge_of(tensor1)
-        tensor2_edge = tensor2._edge or edge_of(tensor2)
+        input_edge = input._mt_edge or edge_of(input)
+        tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
+        tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
         if input_edge or tensor1_edge or tensor2_edge:
             check_inplace(input)
             node = nodes.AddcmulBackward0()
@@ -10693,10 +10717,10 @@ def addcmul_out(input, tensor1, tensor2, *, value=1, out):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "addcmul", "value")
     try:
-        input_array = input._array
-        tensor1_array = tensor1._array
-        tensor2_array = tensor2._array
-        out_array = out._array
+        input_array = input._mt_array
+        tensor1_array = tensor1._mt_array
+        tensor2_array = tensor2._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(addcmul_out, input, tensor1, tensor2, value=value, out=out)
     refuse_grad("addcmul", input, tensor1, tensor2, out)
@@ -10719,18 +10743,18 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "addcdiv", "value")
     try:
-        input_array = input._array
-        tensor1_array = tensor1._array
-        tensor2_array = tensor2._array
+        input_array = input._mt_array
+        tensor1_array = tensor1._mt_array
+        tensor2_array = tensor2._mt_array
     except AttributeError:
         return raise_bad_argument(addcdiv, input, tensor1, tensor2, value=value, out=out)
     node = None
-    if (input._edge is not None or tensor1._edge is not None or tensor2._edge is not None) and (
+    if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        tensor1_edge = tensor1._edge or edge_of(tensor1)
-        tensor2_edge = tensor2._edge or edge_of(tensor2)
+        input_edge = input._mt_edge or edge_of(input)
+        tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
+        tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
         if input_edge or tensor1_edge or tensor2_edge:
             node = nodes.AddcdivBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -10752,18 +10776,18 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "addcdiv_", "value")
     try:
-        input_array = input._array
-        tensor1_array = tensor1._array
-        tensor2_array = tensor2._array
+        input_array = input._mt_array
+        tensor1_array = tensor1._mt_array
+        tensor2_array = tensor2._mt_array
     except AttributeError:
         return raise_bad_argument(addcdiv_, input, tensor1, tensor2, value=value)
     node = None
-    if (input._edge is not None or tensor1._edge is not None or tensor2._edge is not None) and (
+    if (input._mt_edge is not None or tensor1._mt_edge is not None or tensor2._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        tensor1_edge = tensor1._edge or edge_of(tensor1)
-        tensor2_edge = tensor2._edge or edge_of(tensor2)
+        input_edge = input._mt_edge or edge_of(input)
+        tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
+        tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
         if input_edge or tensor1_edge or tensor2_edge:
             check_inplace(input)
             node = nodes.AddcdivBackward0()
@@ -10788,10 +10812,10 @@ def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "addcdiv", "value")
     try:
-        input_array = input._array
-        tensor1_array = tensor1._array
-        tensor2_array = tensor2._array
-        out_array = out._array
+        input_array = input._mt_array
+        tensor1_array = tensor1._mt_array
+        tensor2_array = tensor2._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(addcdiv_out, input, tensor1, tensor2, value=value, out=out)
     refuse_grad("addcdiv", input, tensor1, tensor2, out)
@@ -12376,14 +12400,14 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
     if neginf is not None and type(neginf) is not float:
         neginf = float_of(neginf, "nan_to_num", "neginf", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(nan_to_num, input, nan, posinf, neginf, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.NanToNumBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -12403,14 +12427,14 @@ def nan_to_num_(input, nan=None, posinf=None, neginf=None):
     if neginf is not None and type(neginf) is not float:
         neginf = float_of(neginf, "nan_to_num_", "neginf", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(nan_to_num_, input, nan, posinf, neginf)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.NanToNumBackward0()
@@ -12435,8 +12459,8 @@ def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
     if neginf is not None and type(neginf) is not float:
         neginf = float_of(neginf, "nan_to_num", "neginf", 4)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(nan_to_num_out, input, nan, posinf, neginf, out=out)
     refuse_grad("nan_to_num", input, out)

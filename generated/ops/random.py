@@ -42,14 +42,14 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
     if generator is not None:
         generator = generator_of(generator, "uniform_", "generator")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(uniform_, input, from_, to, generator=generator)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.UniformBackward0()
@@ -91,14 +91,14 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
     if generator is not None:
         generator = generator_of(generator, "normal_", "generator")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(normal_, input, mean, std, generator=generator)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.NormalBackward0()
@@ -123,14 +123,14 @@ def bernoulli__float(input, p=0.5, *, generator=None):
     if generator is not None:
         generator = generator_of(generator, "bernoulli_", "generator")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bernoulli__float, input, p, generator=generator)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.BernoulliBackward2()
@@ -153,14 +153,14 @@ def bernoulli__Tensor(input, p, *, generator=None):
     if generator is not None:
         generator = generator_of(generator, "bernoulli_", "generator")
     try:
-        input_array = input._array
-        p_array = p._array
+        input_array = input._mt_array
+        p_array = p._mt_array
     except AttributeError:
         return raise_bad_argument(bernoulli__Tensor, input, p, generator=generator)
     node = None
-    if (input._edge is not None or p._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        p_edge = p._edge or edge_of(p)
+    if (input._mt_edge is not None or p._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        p_edge = p._mt_edge or edge_of(p)
         if input_edge or p_edge:
             check_inplace(input)
             node = nodes.BernoulliBackward1()
@@ -215,14 +215,14 @@ def bernoulli_default(input, *, generator=None, out=None):
     if generator is not None:
         generator = generator_of(generator, "bernoulli", "generator")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bernoulli_default, input, generator=generator, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.BernoulliBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -237,8 +237,8 @@ def bernoulli_default_out(input, *, generator=None, out):
     if generator is not None:
         generator = generator_of(generator, "bernoulli", "generator")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bernoulli_default_out, input, generator=generator, out=out)
     refuse_grad("bernoulli", input, out)
@@ -284,14 +284,14 @@ def random__default(input, *, generator=None):
     if generator is not None:
         generator = generator_of(generator, "random_", "generator")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(random__default, input, generator=generator)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.RandomBackward2()
@@ -327,14 +327,14 @@ def random__to(input, to, *, generator=None):
     if generator is not None:
         generator = generator_of(generator, "random_", "generator")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(random__to, input, to, generator=generator)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.RandomBackward1()
@@ -374,14 +374,14 @@ def random__from(input, from_, to, *, generator=None):
     if generator is not None:
         generator = generator_of(generator, "random_", "generator")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(random__from, input, from_, to, generator=generator)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.RandomBackward0()
@@ -432,14 +432,14 @@ def exponential_(input, lambd=1.0, *, generator=None):
     if generator is not None:
         generator = generator_of(generator, "exponential_", "generator")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(exponential_, input, lambd, generator=generator)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ExponentialBackward0()
@@ -479,14 +479,14 @@ def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
     if generator is not None:
         generator = generator_of(generator, "cauchy_", "generator")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(cauchy_, input, median, sigma, generator=generator)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.CauchyBackward0()
@@ -528,14 +528,14 @@ def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
     if generator is not None:
         generator = generator_of(generator, "log_normal_", "generator")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(log_normal_, input, mean, std, generator=generator)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.LogNormalBackward0()
@@ -575,14 +575,14 @@ def geometric_(input, p, *, generator=None):
     if generator is not None:
         generator = generator_of(generator, "geometric_", "generator")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(geometric_, input, p, generator=generator)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.GeometricBackward0()
@@ -618,14 +618,14 @@ def poisson(input, generator=None):
     if generator is not None:
         generator = generator_of(generator, "poisson", "generator", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(poisson, input, generator)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.PoissonBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -643,14 +643,14 @@ def binomial(count, prob, generator=None):
     if generator is not None:
         generator = generator_of(generator, "binomial", "generator", 3)
     try:
-        count_array = count._array
-        prob_array = prob._array
+        count_array = count._mt_array
+        prob_array = prob._mt_array
     except AttributeError:
         return raise_bad_argument(binomial, count, prob, generator)
     node = None
-    if (count._edge is not None or prob._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        count_edge = count._edge or edge_of(count)
-        prob_edge = prob._edge or edge_of(prob)
+    if (count._mt_edge is not None or prob._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        count_edge = count._mt_edge or edge_of(count)
+        prob_edge = prob._mt_edge or edge_of(prob)
         if count_edge or prob_edge:
             node = nodes.BinomialBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -668,14 +668,14 @@ def _standard_gamma(input, generator=None):
     if generator is not None:
         generator = generator_of(generator, "_standard_gamma", "generator", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_standard_gamma, input, generator)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.StandardGammaBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -697,14 +697,14 @@ def _sample_dirichlet(input, generator=None):
     if generator is not None:
         generator = generator_of(generator, "_sample_dirichlet", "generator", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_sample_dirichlet, input, generator)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SampleDirichletBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -720,14 +720,14 @@ def _standard_gamma_grad(input, output):
     if state.interceptors and intercepts(_standard_gamma_grad, input, output):
         return call(_standard_gamma_grad, input, output)
     try:
-        input_array = input._array
-        output_array = output._array
+        input_array = input._mt_array
+        output_array = output._mt_array
     except AttributeError:
         return raise_bad_argument(_standard_gamma_grad, input, output)
     node = None
-    if (input._edge is not None or output._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        output_edge = output._edge or edge_of(output)
+    if (input._mt_edge is not None or output._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        output_edge = output._mt_edge or edge_of(output)
         if input_edge or output_edge:
             node = nodes.StandardGammaGradBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -743,18 +743,18 @@ def _dirichlet_grad(x, alpha, total):
     if state.interceptors and intercepts(_dirichlet_grad, x, alpha, total):
         return call(_dirichlet_grad, x, alpha, total)
     try:
-        x_array = x._array
-        alpha_array = alpha._array
-        total_array = total._array
+        x_array = x._mt_array
+        alpha_array = alpha._mt_array
+        total_array = total._mt_array
     except AttributeError:
         return raise_bad_argument(_dirichlet_grad, x, alpha, total)
     node = None
-    if (x._edge is not None or alpha._edge is not None or total._edge is not None) and (
+    if (x._mt_edge is not None or alpha._mt_edge is not None or total._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        x_edge = x._edge or edge_of(x)
-        alpha_edge = alpha._edge or edge_of(alpha)
-        total_edge = total._edge or edge_of(total)
+        x_edge = x._mt_edge or edge_of(x)
+        alpha_edge = alpha._mt_edge or edge_of(alpha)
+        total_edge = total._mt_edge or edge_of(total)
         if x_edge or alpha_edge or total_edge:
             node = nodes.DirichletGradBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2154,12 +2154,12 @@ def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
         generator = generator_of(generator, "normal", "generator")
     node = None
     if (
-        (mean._edge is not None or std._edge is not None)
+        (mean._mt_edge is not None or std._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(mean, std))
     ):
-        mean_edge = mean._edge or edge_of(mean)
-        std_edge = std._edge or edge_of(std)
+        mean_edge = mean._mt_edge or edge_of(mean)
+        std_edge = std._mt_edge or edge_of(std)
         if mean_edge or std_edge:
             node = nodes.NormalBackward3()
             node.sequence_nr = next_sequence_nr()
@@ -2201,10 +2201,10 @@ def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
         generator = generator_of(generator, "normal", "generator")
     node = None
     if (
-        mean._edge is not None
+        mean._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(mean))
-        and (edge := mean._edge or edge_of(mean))
+        and (edge := mean._mt_edge or edge_of(mean))
     ):
         node = nodes.NormalBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -2245,10 +2245,10 @@ def normal_float_Tensor(mean, std, *, generator=None, out=None):
         generator = generator_of(generator, "normal", "generator")
     node = None
     if (
-        std._edge is not None
+        std._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(std))
-        and (edge := std._edge or edge_of(std))
+        and (edge := std._mt_edge or edge_of(std))
     ):
         node = nodes.NormalBackward2()
         node.sequence_nr = next_sequence_nr()

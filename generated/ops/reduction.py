@@ -40,14 +40,14 @@ def sum_default(input, *, dtype=None):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "sum", "dtype")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sum_default, input, dtype=dtype)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SumBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -74,14 +74,14 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "sum", "dtype")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sum_dim_IntList, input, dim, keepdim, dtype=dtype, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SumBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -125,8 +125,8 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "sum", "dtype")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("sum", input, out)
@@ -147,14 +147,14 @@ def mean_default(input, *, dtype=None, out=None):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "mean", "dtype")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(mean_default, input, dtype=dtype, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MeanBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -171,8 +171,8 @@ def mean_default_out(input, *, dtype=None, out):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "mean", "dtype")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mean_default_out, input, dtype=dtype, out=out)
     refuse_grad("mean", input, out)
@@ -199,14 +199,14 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "mean", "dtype")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(mean_dim, input, dim, keepdim, dtype=dtype, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MeanBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -250,8 +250,8 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "mean", "dtype")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("mean", input, out)
@@ -270,14 +270,14 @@ def prod_default(input, *, dtype=None):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "prod", "dtype")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(prod_default, input, dtype=dtype)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ProdBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -305,14 +305,14 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "prod", "dtype")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(prod_dim_int, input, dim, keepdim, dtype=dtype, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ProdBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -357,8 +357,8 @@ def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "prod", "dtype")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("prod", input, out)
@@ -389,14 +389,14 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "amax", "keepdim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(amax, input, dim, keepdim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AmaxBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -426,8 +426,8 @@ def amax_out(input, dim=(), keepdim=False, *, out):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "amax", "keepdim", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(amax_out, input, dim, keepdim, out=out)
     refuse_grad("amax", input, out)
@@ -458,14 +458,14 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "amin", "keepdim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(amin, input, dim, keepdim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AminBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -495,8 +495,8 @@ def amin_out(input, dim=(), keepdim=False, *, out):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "amin", "keepdim", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(amin_out, input, dim, keepdim, out=out)
     refuse_grad("amin", input, out)
@@ -515,14 +515,14 @@ def max_default(input, *, out=None):
     if out is not None:
         return max_default_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(max_default, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MaxBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -539,8 +539,8 @@ def max_default_out(input, *, out):
     if state.interceptors and intercepts(max_default_out, input, out):
         return call(max_default_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(max_default_out, input, out=out)
     refuse_grad("max", input, out)
@@ -563,14 +563,14 @@ def max_dim(input, dim, keepdim=False, *, out=None):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "max", "keepdim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(max_dim, input, dim, keepdim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MaxBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -597,8 +597,8 @@ def max_dim_out(input, dim, keepdim=False, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(max_dim_out, input, dim, keepdim, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(max_dim_out, input, dim, keepdim, out=out)
     refuse_grad("max", input, *out)
@@ -671,14 +671,14 @@ def min_default(input, *, out=None):
     if out is not None:
         return min_default_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(min_default, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MinBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -695,8 +695,8 @@ def min_default_out(input, *, out):
     if state.interceptors and intercepts(min_default_out, input, out):
         return call(min_default_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(min_default_out, input, out=out)
     refuse_grad("min", input, out)
@@ -719,14 +719,14 @@ def min_dim(input, dim, keepdim=False, *, out=None):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "min", "keepdim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(min_dim, input, dim, keepdim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MinBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -753,8 +753,8 @@ def min_dim_out(input, dim, keepdim=False, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(min_dim_out, input, dim, keepdim, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(min_dim_out, input, dim, keepdim, out=out)
     refuse_grad("min", input, *out)
@@ -835,14 +835,14 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "aminmax", "keepdim")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(aminmax, input, dim=dim, keepdim=keepdim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AminmaxBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -869,8 +869,8 @@ def aminmax_out(input, *, dim=None, keepdim=False, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
     refuse_grad("aminmax", input, *out)
@@ -889,14 +889,14 @@ def median_default(input):
     if state.interceptors and intercepts(median_default, input):
         return call(median_default, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(median_default, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MedianBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -922,14 +922,14 @@ def median_dim(input, dim, keepdim=False, *, out=None):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "median", "keepdim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(median_dim, input, dim, keepdim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MedianBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -974,8 +974,8 @@ def median_dim_out(input, dim, keepdim=False, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(median_dim_out, input, dim, keepdim, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(median_dim_out, input, dim, keepdim, out=out)
     refuse_grad("median", input, *out)
@@ -994,14 +994,14 @@ def nanmedian_default(input):
     if state.interceptors and intercepts(nanmedian_default, input):
         return call(nanmedian_default, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(nanmedian_default, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.NanmedianBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1027,14 +1027,14 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nanmedian", "keepdim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(nanmedian_dim, input, dim, keepdim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.NanmedianBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -1081,8 +1081,8 @@ def nanmedian_dim_out(input, dim, keepdim=False, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(nanmedian_dim_out, input, dim, keepdim, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(nanmedian_dim_out, input, dim, keepdim, out=out)
     refuse_grad("nanmedian", input, *out)
@@ -1111,14 +1111,14 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "mode", "keepdim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(mode, input, dim, keepdim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ModeBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1145,8 +1145,8 @@ def mode_out(input, dim=-1, keepdim=False, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(mode_out, input, dim, keepdim, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(mode_out, input, dim, keepdim, out=out)
     refuse_grad("mode", input, *out)
@@ -1177,14 +1177,14 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "kthvalue", "keepdim", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(kthvalue, input, k, dim, keepdim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.KthvalueBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1213,8 +1213,8 @@ def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(kthvalue_out, input, k, dim, keepdim, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(kthvalue_out, input, k, dim, keepdim, out=out)
     refuse_grad("kthvalue", input, *out)
@@ -1241,7 +1241,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     if type(max) is not int and type(max) is not float:
         max = scalar_of(max, "histc", "max", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(histc, input, bins, min, max, out=out)
     return wrap(_histc_kernels[type(input_array)](input_array, bins, min, max))
@@ -1258,8 +1258,8 @@ def histc_out(input, bins=100, min=0, max=0, *, out):
     if type(max) is not int and type(max) is not float:
         max = scalar_of(max, "histc", "max", 4)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(histc_out, input, bins, min, max, out=out)
     set_array(out, _histc_kernels[type(input_array)](input_array, bins, min, max, out=out_array))
@@ -1279,9 +1279,9 @@ def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
     if density is not False and density is not True:
         density = bool_of(density, "histogram", "density")
     try:
-        input_array = input._array
-        bins_array = bins._array
-        weight_array = None if weight is None else weight._array
+        input_array = input._mt_array
+        bins_array = bins._mt_array
+        weight_array = None if weight is None else weight._mt_array
     except AttributeError:
         return raise_bad_argument(histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
     hist_array, bin_edges_array = _histogram_bins_tensor_kernels[type(input_array)](
@@ -1301,10 +1301,10 @@ def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
     try:
-        input_array = input._array
-        bins_array = bins._array
-        weight_array = None if weight is None else weight._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        bins_array = bins._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
     arrays = _histogram_bins_tensor_kernels[type(input_array)](
@@ -1330,8 +1330,8 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
     if density is not False and density is not True:
         density = bool_of(density, "histogram", "density")
     try:
-        input_array = input._array
-        weight_array = None if weight is None else weight._array
+        input_array = input._mt_array
+        weight_array = None if weight is None else weight._mt_array
     except AttributeError:
         return raise_bad_argument(histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
     hist_array, bin_edges_array = _histogram_bin_ct_kernels[type(input_array)](
@@ -1380,9 +1380,9 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
             histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out
         )
     try:
-        input_array = input._array
-        weight_array = None if weight is None else weight._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        weight_array = None if weight is None else weight._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(
             histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out
@@ -1408,9 +1408,9 @@ def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
     if density is not False and density is not True:
         density = bool_of(density, "_histogramdd_from_bin_tensors", "density")
     try:
-        input_array = input._array
-        bins_arrays = [tensor._array for tensor in bins]
-        weight_array = None if weight is None else weight._array
+        input_array = input._mt_array
+        bins_arrays = [tensor._mt_array for tensor in bins]
+        weight_array = None if weight is None else weight._mt_array
     except (AttributeError, TypeError):
         return raise_bad_argument(_histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
     return wrap(
@@ -1444,10 +1444,10 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
     if initial is not None and type(initial) is not int and type(initial) is not float:
         initial = scalar_of(initial, "segment_reduce", "initial")
     try:
-        data_array = data._array
-        lengths_array = None if lengths is None else lengths._array
-        indices_array = None if indices is None else indices._array
-        offsets_array = None if offsets is None else offsets._array
+        data_array = data._mt_array
+        lengths_array = None if lengths is None else lengths._mt_array
+        indices_array = None if indices is None else indices._mt_array
+        offsets_array = None if offsets is None else offsets._mt_array
     except AttributeError:
         return raise_bad_argument(
             segment_reduce,
@@ -1462,9 +1462,9 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
         )
     node = None
     if (
-        data._edge is not None
+        data._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := data._edge or edge_of(data))
+        and (edge := data._mt_edge or edge_of(data))
     ):
         node = nodes.SegmentReduceBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1512,11 +1512,11 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
     if initial is not None and type(initial) is not int and type(initial) is not float:
         initial = scalar_of(initial, "_segment_reduce_backward", "initial")
     try:
-        grad_array = grad._array
-        output_array = output._array
-        data_array = data._array
-        lengths_array = None if lengths is None else lengths._array
-        offsets_array = None if offsets is None else offsets._array
+        grad_array = grad._mt_array
+        output_array = output._mt_array
+        data_array = data._mt_array
+        lengths_array = None if lengths is None else lengths._mt_array
+        offsets_array = None if offsets is None else offsets._mt_array
     except AttributeError:
         return raise_bad_argument(
             _segment_reduce_backward,
@@ -1530,12 +1530,12 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
             initial=initial,
         )
     node = None
-    if (grad._edge is not None or output._edge is not None or data._edge is not None) and (
+    if (grad._mt_edge is not None or output._mt_edge is not None or data._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        grad_edge = grad._edge or edge_of(grad)
-        output_edge = output._edge or edge_of(output)
-        data_edge = data._edge or edge_of(data)
+        grad_edge = grad._mt_edge or edge_of(grad)
+        output_edge = output._mt_edge or edge_of(output)
+        data_edge = data._mt_edge or edge_of(data)
         if grad_edge or output_edge or data_edge:
             node = nodes.SegmentReduceBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1558,15 +1558,15 @@ def bincount(input, weights=None, minlength=0):
     if type(minlength) is not int:
         minlength = int_of(minlength, "bincount", "minlength", 3)
     try:
-        input_array = input._array
-        weights_array = None if weights is None else weights._array
+        input_array = input._mt_array
+        weights_array = None if weights is None else weights._mt_array
     except AttributeError:
         return raise_bad_argument(bincount, input, weights, minlength)
     node = None
     if (
-        (weights is not None and weights._edge is not None)
+        (weights is not None and weights._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := None if weights is None else (weights._edge or edge_of(weights)))
+        and (edge := None if weights is None else (weights._mt_edge or edge_of(weights)))
     ):
         node = nodes.BincountBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1601,9 +1601,9 @@ def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False,
     if side is not None and type(side) is not str:
         side = str_of(side, "searchsorted", "side")
     try:
-        sorted_sequence_array = sorted_sequence._array
-        input_array = input._array
-        sorter_array = None if sorter is None else sorter._array
+        sorted_sequence_array = sorted_sequence._mt_array
+        input_array = input._mt_array
+        sorter_array = None if sorter is None else sorter._mt_array
     except AttributeError:
         return raise_bad_argument(
             searchsorted_Tensor,
@@ -1642,10 +1642,10 @@ def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=Fa
     if side is not None and type(side) is not str:
         side = str_of(side, "searchsorted", "side")
     try:
-        sorted_sequence_array = sorted_sequence._array
-        input_array = input._array
-        sorter_array = None if sorter is None else sorter._array
-        out_array = out._array
+        sorted_sequence_array = sorted_sequence._mt_array
+        input_array = input._mt_array
+        sorter_array = None if sorter is None else sorter._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             searchsorted_Tensor_out,
@@ -1696,8 +1696,8 @@ def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False,
     if side is not None and type(side) is not str:
         side = str_of(side, "searchsorted", "side")
     try:
-        sorted_sequence_array = sorted_sequence._array
-        sorter_array = None if sorter is None else sorter._array
+        sorted_sequence_array = sorted_sequence._mt_array
+        sorter_array = None if sorter is None else sorter._mt_array
     except AttributeError:
         return raise_bad_argument(
             searchsorted_Scalar,
@@ -1767,9 +1767,9 @@ def searchsorted_Scalar_out(sorted_sequence, input, *, out_int32=False, right=Fa
     if side is not None and type(side) is not str:
         side = str_of(side, "searchsorted", "side")
     try:
-        sorted_sequence_array = sorted_sequence._array
-        sorter_array = None if sorter is None else sorter._array
-        out_array = out._array
+        sorted_sequence_array = sorted_sequence._mt_array
+        sorter_array = None if sorter is None else sorter._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(
             searchsorted_Scalar_out,
@@ -1805,8 +1805,8 @@ def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=Non
     if right is not False and right is not True:
         right = bool_of(right, "bucketize", "right")
     try:
-        input_array = input._array
-        boundaries_array = boundaries._array
+        input_array = input._mt_array
+        boundaries_array = boundaries._mt_array
     except AttributeError:
         return raise_bad_argument(bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
     return wrap(_bucketize_Tensor_kernels[type(input_array)](input_array, boundaries_array, out_int32, right))
@@ -1821,9 +1821,9 @@ def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out
     if right is not False and right is not True:
         right = bool_of(right, "bucketize", "right")
     try:
-        input_array = input._array
-        boundaries_array = boundaries._array
-        out_array = out._array
+        input_array = input._mt_array
+        boundaries_array = boundaries._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
     set_array(
@@ -1850,7 +1850,7 @@ def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=Non
     if right is not False and right is not True:
         right = bool_of(right, "bucketize", "right")
     try:
-        boundaries_array = boundaries._array
+        boundaries_array = boundaries._mt_array
     except AttributeError:
         return raise_bad_argument(bucketize_Scalar, input, boundaries, out_int32=out_int32, right=right, out=out)
     return wrap(_bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right))
@@ -1892,8 +1892,8 @@ def bucketize_Scalar_out(input, boundaries, *, out_int32=False, right=False, out
     if right is not False and right is not True:
         right = bool_of(right, "bucketize", "right")
     try:
-        boundaries_array = boundaries._array
-        out_array = out._array
+        boundaries_array = boundaries._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
     set_array(
@@ -1921,7 +1921,7 @@ def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(argmax, input, dim, keepdim, out=out)
     return wrap(_argmax_kernels[type(input_array)](input_array, dim, keepdim))
@@ -1936,8 +1936,8 @@ def argmax_out(input, dim=None, keepdim=False, *, out):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "argmax", "keepdim", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(argmax_out, input, dim, keepdim, out=out)
     set_array(out, _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
@@ -1963,7 +1963,7 @@ def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(argmin, input, dim, keepdim, out=out)
     return wrap(_argmin_kernels[type(input_array)](input_array, dim, keepdim))
@@ -1978,8 +1978,8 @@ def argmin_out(input, dim=None, keepdim=False, *, out):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "argmin", "keepdim", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(argmin_out, input, dim, keepdim, out=out)
     set_array(out, _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
@@ -1997,7 +1997,7 @@ def any_default(input, *, out=None):
     if out is not None:
         return any_default_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(any_default, input, out=out)
     return wrap(_any_default_kernels[type(input_array)](input_array))
@@ -2008,8 +2008,8 @@ def any_default_out(input, *, out):
     if state.interceptors and intercepts(any_default_out, input, out):
         return call(any_default_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(any_default_out, input, out=out)
     set_array(out, _any_default_kernels[type(input_array)](input_array, out=out_array))
@@ -2031,7 +2031,7 @@ def any_dim(input, dim, keepdim=False, *, out=None):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "any", "keepdim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(any_dim, input, dim, keepdim, out=out)
     return wrap(_any_dim_kernels[type(input_array)](input_array, dim, keepdim))
@@ -2046,8 +2046,8 @@ def any_dim_out(input, dim, keepdim=False, *, out):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "any", "keepdim", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(any_dim_out, input, dim, keepdim, out=out)
     set_array(out, _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
@@ -2117,7 +2117,7 @@ def all_default(input, *, out=None):
     if out is not None:
         return all_default_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(all_default, input, out=out)
     return wrap(_all_default_kernels[type(input_array)](input_array))
@@ -2128,8 +2128,8 @@ def all_default_out(input, *, out):
     if state.interceptors and intercepts(all_default_out, input, out):
         return call(all_default_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(all_default_out, input, out=out)
     set_array(out, _all_default_kernels[type(input_array)](input_array, out=out_array))
@@ -2151,7 +2151,7 @@ def all_dim(input, dim, keepdim=False, *, out=None):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "all", "keepdim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(all_dim, input, dim, keepdim, out=out)
     return wrap(_all_dim_kernels[type(input_array)](input_array, dim, keepdim))
@@ -2166,8 +2166,8 @@ def all_dim_out(input, dim, keepdim=False, *, out):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "all", "keepdim", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(all_dim_out, input, dim, keepdim, out=out)
     set_array(out, _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
@@ -2295,14 +2295,14 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var", "keepdim")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(var_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.VarBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2342,8 +2342,8 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var", "keepdim")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     refuse_grad("var", input, out)
@@ -2420,14 +2420,14 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std", "keepdim")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(std_correction, input, dim, correction=correction, keepdim=keepdim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.StdBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2470,8 +2470,8 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std", "keepdim")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     refuse_grad("std", input, out)
@@ -2500,14 +2500,14 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(logsumexp, input, dim, keepdim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.LogsumexpBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2535,8 +2535,8 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logsumexp_out, input, dim, keepdim, out=out)
     refuse_grad("logsumexp", input, out)
@@ -2561,14 +2561,14 @@ def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "cumsum", "dtype")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(cumsum, input, dim, dtype=dtype, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.CumsumBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2588,14 +2588,14 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "cumsum_", "dtype")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(cumsum_, input, dim, dtype=dtype)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.CumsumBackward0()
@@ -2618,8 +2618,8 @@ def cumsum_out(input, dim, *, dtype=None, out):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "cumsum", "dtype")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(cumsum_out, input, dim, dtype=dtype, out=out)
     refuse_grad("cumsum", input, out)
@@ -2644,14 +2644,14 @@ def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "cumprod", "dtype")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(cumprod, input, dim, dtype=dtype, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.CumprodBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2675,14 +2675,14 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "cumprod_", "dtype")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(cumprod_, input, dim, dtype=dtype)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.CumprodBackward0()
@@ -2707,8 +2707,8 @@ def cumprod_out(input, dim, *, dtype=None, out):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "cumprod", "dtype")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(cumprod_out, input, dim, dtype=dtype, out=out)
     refuse_grad("cumprod", input, out)
@@ -2731,14 +2731,14 @@ def cummax(input, dim=..., *, out=None, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "cummax", "dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(cummax, input, dim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.CummaxBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2762,8 +2762,8 @@ def cummax_out(input, dim, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(cummax_out, input, dim, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(cummax_out, input, dim, out=out)
     refuse_grad("cummax", input, *out)
@@ -2788,14 +2788,14 @@ def cummin(input, dim=..., *, out=None, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "cummin", "dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(cummin, input, dim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.CumminBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2819,8 +2819,8 @@ def cummin_out(input, dim, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(cummin_out, input, dim, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(cummin_out, input, dim, out=out)
     refuse_grad("cummin", input, *out)
@@ -2845,14 +2845,14 @@ def logcumsumexp(input, dim=..., *, out=None, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "logcumsumexp", "dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(logcumsumexp, input, dim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.LogcumsumexpBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2872,8 +2872,8 @@ def logcumsumexp_out(input, dim, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "logcumsumexp", "dim", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logcumsumexp_out, input, dim, out=out)
     refuse_grad("logcumsumexp", input, out)
@@ -2896,14 +2896,14 @@ def _softmax(input, dim, half_to_float, *, out=None):
     if half_to_float is not False and half_to_float is not True:
         half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_softmax, input, dim, half_to_float, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SoftmaxBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2925,8 +2925,8 @@ def _softmax_out(input, dim, half_to_float, *, out):
     if half_to_float is not False and half_to_float is not True:
         half_to_float = bool_of(half_to_float, "_softmax", "half_to_float", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_softmax_out, input, dim, half_to_float, out=out)
     refuse_grad("_softmax", input, out)
@@ -2949,14 +2949,16 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     if type(input_dtype) is not Dtype:
         input_dtype = dtype_of(input_dtype, "_softmax_backward_data", "input_dtype", 4)
     try:
-        grad_output_array = grad_output._array
-        output_array = output._array
+        grad_output_array = grad_output._mt_array
+        output_array = output._mt_array
     except AttributeError:
         return raise_bad_argument(_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
     node = None
-    if (grad_output._edge is not None or output._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        output_edge = output._edge or edge_of(output)
+    if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        output_edge = output._mt_edge or edge_of(output)
         if grad_output_edge or output_edge:
             node = nodes.SoftmaxBackwardDataBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2979,9 +2981,9 @@ def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
     if type(input_dtype) is not Dtype:
         input_dtype = dtype_of(input_dtype, "_softmax_backward_data", "input_dtype", 4)
     try:
-        grad_output_array = grad_output._array
-        output_array = output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        output_array = output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     refuse_grad("_softmax_backward_data", grad_output, output, out)
@@ -3042,10 +3044,10 @@ def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
         dtype = dtype_of(dtype, "_safe_softmax", "dtype", 3)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SafeSoftmaxBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3073,14 +3075,14 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
     if half_to_float is not False and half_to_float is not True:
         half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_log_softmax, input, dim, half_to_float, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.LogSoftmaxBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3102,8 +3104,8 @@ def _log_softmax_out(input, dim, half_to_float, *, out):
     if half_to_float is not False and half_to_float is not True:
         half_to_float = bool_of(half_to_float, "_log_softmax", "half_to_float", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_log_softmax_out, input, dim, half_to_float, out=out)
     refuse_grad("_log_softmax", input, out)
@@ -3126,14 +3128,16 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
     if type(input_dtype) is not Dtype:
         input_dtype = dtype_of(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
     try:
-        grad_output_array = grad_output._array
-        output_array = output._array
+        grad_output_array = grad_output._mt_array
+        output_array = output._mt_array
     except AttributeError:
         return raise_bad_argument(_log_softmax_backward_data, grad_output, output, dim, input_dtype, out=out)
     node = None
-    if (grad_output._edge is not None or output._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        grad_output_edge = grad_output._edge or edge_of(grad_output)
-        output_edge = output._edge or edge_of(output)
+    if (grad_output._mt_edge is not None or output._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
+        output_edge = output._mt_edge or edge_of(output)
         if grad_output_edge or output_edge:
             node = nodes.LogSoftmaxBackwardDataBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -3155,9 +3159,9 @@ def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out
     if type(input_dtype) is not Dtype:
         input_dtype = dtype_of(input_dtype, "_log_softmax_backward_data", "input_dtype", 4)
     try:
-        grad_output_array = grad_output._array
-        output_array = output._array
-        out_array = out._array
+        grad_output_array = grad_output._mt_array
+        output_array = output._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     refuse_grad("_log_softmax_backward_data", grad_output, output, out)
@@ -3218,14 +3222,14 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
     if descending is not False and descending is not True:
         descending = bool_of(descending, "sort", "descending", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sort_default, input, dim, descending, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SortBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3251,8 +3255,8 @@ def sort_default_out(input, dim=-1, descending=False, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(sort_default_out, input, dim, descending, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(sort_default_out, input, dim, descending, out=out)
     refuse_grad("sort", input, *out)
@@ -3279,14 +3283,14 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
     if descending is not False and descending is not True:
         descending = bool_of(descending, "sort", "descending")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sort_stable, input, stable=stable, dim=dim, descending=descending, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SortBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -3330,8 +3334,8 @@ def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
     refuse_grad("sort", input, *out)
@@ -3375,14 +3379,14 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
     if sorted is not False and sorted is not True:
         sorted = bool_of(sorted, "topk", "sorted", 5)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(topk, input, k, dim, largest, sorted, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.TopkBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3412,8 +3416,8 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(topk_out, input, k, dim, largest, sorted, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(topk_out, input, k, dim, largest, sorted, out=out)
     refuse_grad("topk", input, *out)
@@ -3503,14 +3507,14 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.LinalgVectorNormBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3543,8 +3547,8 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_vector_norm", "dtype")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("linalg_vector_norm", input, out)
@@ -3571,10 +3575,10 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
         keepdim = bool_of(keepdim, "norm", "keepdim", 4)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.NormBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -3620,10 +3624,10 @@ def norm_Scalar(input, p=2):
         p = scalar_of(p, "norm", "p", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.NormBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -3649,10 +3653,10 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
         dtype = dtype_of(dtype, "norm", "dtype")
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.NormBackward2()
         node.sequence_nr = next_sequence_nr()
@@ -3686,10 +3690,10 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
         dtype = dtype_of(dtype, "norm", "dtype")
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.NormBackward3()
         node.sequence_nr = next_sequence_nr()
@@ -3759,12 +3763,12 @@ def dist(input, other, p=2):
         p = scalar_of(p, "dist", "p", 3)
     node = None
     if (
-        (input._edge is not None or other._edge is not None)
+        (input._mt_edge is not None or other._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, other))
     ):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.DistBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -3794,10 +3798,10 @@ def renorm(input, p, dim, maxnorm, *, out=None):
         maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.RenormBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4170,14 +4174,14 @@ def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std_mean", "keepdim")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(std_mean_correction, input, dim, correction=correction, keepdim=keepdim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.StdMeanBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4255,14 +4259,14 @@ def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var_mean", "keepdim")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(var_mean_correction, input, dim, correction=correction, keepdim=keepdim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.VarMeanBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4362,14 +4366,14 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "nansum", "dtype")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(nansum, input, dim, keepdim, dtype=dtype, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.NansumBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -4396,8 +4400,8 @@ def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "nansum", "dtype")
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(nansum_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("nansum", input, out)

@@ -63,8 +63,8 @@ def _sparse_coo_tensor_with_dims_and_tensors(
     if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
         is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_with_dims_and_tensors", "is_coalesced")
     try:
-        indices_array = indices._array
-        values_array = values._array
+        indices_array = indices._mt_array
+        values_array = values._mt_array
     except AttributeError:
         return raise_bad_argument(
             _sparse_coo_tensor_with_dims_and_tensors,
@@ -82,9 +82,9 @@ def _sparse_coo_tensor_with_dims_and_tensors(
         )
     node = None
     if (
-        values._edge is not None
+        values._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := values._edge or edge_of(values))
+        and (edge := values._mt_edge or edge_of(values))
     ):
         node = nodes.SparseCooTensorWithDimsAndTensorsBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -302,14 +302,14 @@ def _to_sparse_sparse_dim(input, sparse_dim):
     if type(sparse_dim) is not int:
         sparse_dim = int_of(sparse_dim, "_to_sparse", "sparse_dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_to_sparse_sparse_dim, input, sparse_dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ToSparseBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -332,14 +332,14 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "_to_sparse", "dense_dim")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_to_sparse_default, input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ToSparseBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -422,14 +422,14 @@ def _to_dense(input, dtype=None, masked_grad=None):
     if masked_grad is not None and masked_grad is not False and masked_grad is not True:
         masked_grad = bool_of(masked_grad, "_to_dense", "masked_grad", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_to_dense, input, dtype, masked_grad)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ToDenseBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -460,14 +460,14 @@ def _coalesce(input):
     if state.interceptors and intercepts(_coalesce, input):
         return call(_coalesce, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_coalesce, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.CoalesceBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -492,7 +492,7 @@ def _indices(input):
     if state.interceptors and intercepts(_indices, input):
         return call(_indices, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_indices, input)
     return wrap(__indices_kernels[type(input_array)](input_array))
@@ -506,14 +506,14 @@ def _values(input):
     if state.interceptors and intercepts(_values, input):
         return call(_values, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_values, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ValuesBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -530,7 +530,7 @@ def _nnz(input):
     if state.interceptors and intercepts(_nnz, input):
         return call(_nnz, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_nnz, input)
     return __nnz_kernels[type(input_array)](input_array)
@@ -562,7 +562,7 @@ def is_coalesced(input):
     if state.interceptors and intercepts(is_coalesced, input):
         return call(is_coalesced, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(is_coalesced, input)
     return _is_coalesced_kernels[type(input_array)](input_array)
@@ -576,7 +576,7 @@ def sparse_dim(input):
     if state.interceptors and intercepts(sparse_dim, input):
         return call(sparse_dim, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sparse_dim, input)
     return _sparse_dim_kernels[type(input_array)](input_array)
@@ -590,7 +590,7 @@ def dense_dim(input):
     if state.interceptors and intercepts(dense_dim, input):
         return call(dense_dim, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(dense_dim, input)
     return _dense_dim_kernels[type(input_array)](input_array)
@@ -632,15 +632,15 @@ def sparse_mask(input, mask):
     if state.interceptors and intercepts(sparse_mask, input, mask):
         return call(sparse_mask, input, mask)
     try:
-        input_array = input._array
-        mask_array = mask._array
+        input_array = input._mt_array
+        mask_array = mask._mt_array
     except AttributeError:
         return raise_bad_argument(sparse_mask, input, mask)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SparseMaskBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -687,9 +687,9 @@ def sparse_compressed_tensor_comp_plain_value_size(
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "sparse_compressed_tensor")
     try:
-        compressed_indices_array = compressed_indices._array
-        plain_indices_array = plain_indices._array
-        values_array = values._array
+        compressed_indices_array = compressed_indices._mt_array
+        plain_indices_array = plain_indices._mt_array
+        values_array = values._mt_array
     except AttributeError:
         return raise_bad_argument(
             sparse_compressed_tensor_comp_plain_value_size,
@@ -705,9 +705,9 @@ def sparse_compressed_tensor_comp_plain_value_size(
         )
     node = None
     if (
-        values._edge is not None
+        values._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := values._edge or edge_of(values))
+        and (edge := values._mt_edge or edge_of(values))
     ):
         node = nodes.SparseCompressedTensorBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -794,14 +794,14 @@ def _to_sparse_csr(input, dense_dim=None):
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "_to_sparse_csr", "dense_dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_to_sparse_csr, input, dense_dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ToSparseCsrBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -831,14 +831,14 @@ def _to_sparse_csc(input, dense_dim=None):
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "_to_sparse_csc", "dense_dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_to_sparse_csc, input, dense_dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ToSparseCscBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -872,14 +872,14 @@ def _to_sparse_bsr(input, blocksize, dense_dim=None):
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "_to_sparse_bsr", "dense_dim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_to_sparse_bsr, input, blocksize, dense_dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ToSparseBsrBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -923,14 +923,14 @@ def _to_sparse_bsc(input, blocksize, dense_dim=None):
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "_to_sparse_bsc", "dense_dim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_to_sparse_bsc, input, blocksize, dense_dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ToSparseBscBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1010,18 +1010,18 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sparse_sampled_addmm", "alpha")
     try:
-        input_array = input._array
-        mat1_array = mat1._array
-        mat2_array = mat2._array
+        input_array = input._mt_array
+        mat1_array = mat1._mt_array
+        mat2_array = mat2._mt_array
     except AttributeError:
         return raise_bad_argument(sparse_sampled_addmm, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     node = None
-    if (input._edge is not None or mat1._edge is not None or mat2._edge is not None) and (
+    if (input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
     ):
-        input_edge = input._edge or edge_of(input)
-        mat1_edge = mat1._edge or edge_of(mat1)
-        mat2_edge = mat2._edge or edge_of(mat2)
+        input_edge = input._mt_edge or edge_of(input)
+        mat1_edge = mat1._mt_edge or edge_of(mat1)
+        mat2_edge = mat2._mt_edge or edge_of(mat2)
         if input_edge or mat1_edge or mat2_edge:
             node = nodes.SparseSampledAddmmBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -1047,10 +1047,10 @@ def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sparse_sampled_addmm", "alpha")
     try:
-        input_array = input._array
-        mat1_array = mat1._array
-        mat2_array = mat2._array
-        out_array = out._array
+        input_array = input._mt_array
+        mat1_array = mat1._mt_array
+        mat2_array = mat2._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     refuse_grad("sparse_sampled_addmm", input, mat1, mat2, out)

@@ -26,20 +26,20 @@ def erf(input, *, out=None):
     if out is not None:
         return erf_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(erf, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ErfBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_erf_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -48,14 +48,14 @@ def erf_(input):
     if state.interceptors and intercepts(erf_, input):
         return call(erf_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(erf_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ErfBackward0()
@@ -74,8 +74,8 @@ def erf_out(input, *, out):
     if state.interceptors and intercepts(erf_out, input, out):
         return call(erf_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(erf_out, input, out=out)
     refuse_grad("erf", input, out)
@@ -94,20 +94,20 @@ def erfc(input, *, out=None):
     if out is not None:
         return erfc_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(erfc, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ErfcBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_erfc_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -116,14 +116,14 @@ def erfc_(input):
     if state.interceptors and intercepts(erfc_, input):
         return call(erfc_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(erfc_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ErfcBackward0()
@@ -142,8 +142,8 @@ def erfc_out(input, *, out):
     if state.interceptors and intercepts(erfc_out, input, out):
         return call(erfc_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(erfc_out, input, out=out)
     refuse_grad("erfc", input, out)
@@ -162,20 +162,20 @@ def erfinv(input, *, out=None):
     if out is not None:
         return erfinv_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(erfinv, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ErfinvBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_erfinv_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -184,14 +184,14 @@ def erfinv_(input):
     if state.interceptors and intercepts(erfinv_, input):
         return call(erfinv_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(erfinv_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.ErfinvBackward0()
@@ -210,8 +210,8 @@ def erfinv_out(input, *, out):
     if state.interceptors and intercepts(erfinv_out, input, out):
         return call(erfinv_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(erfinv_out, input, out=out)
     refuse_grad("erfinv", input, out)
@@ -230,20 +230,20 @@ def lgamma(input, *, out=None):
     if out is not None:
         return lgamma_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(lgamma, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.LgammaBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_lgamma_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -252,14 +252,14 @@ def lgamma_(input):
     if state.interceptors and intercepts(lgamma_, input):
         return call(lgamma_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(lgamma_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.LgammaBackward0()
@@ -278,8 +278,8 @@ def lgamma_out(input, *, out):
     if state.interceptors and intercepts(lgamma_out, input, out):
         return call(lgamma_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lgamma_out, input, out=out)
     refuse_grad("lgamma", input, out)
@@ -298,20 +298,20 @@ def digamma(input, *, out=None):
     if out is not None:
         return digamma_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(digamma, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.DigammaBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_digamma_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -320,14 +320,14 @@ def digamma_(input):
     if state.interceptors and intercepts(digamma_, input):
         return call(digamma_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(digamma_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.DigammaBackward0()
@@ -346,8 +346,8 @@ def digamma_out(input, *, out):
     if state.interceptors and intercepts(digamma_out, input, out):
         return call(digamma_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(digamma_out, input, out=out)
     refuse_grad("digamma", input, out)
@@ -368,14 +368,14 @@ def polygamma(n, input, *, out=None):
     if type(n) is not int:
         n = int_of(n, "polygamma", "n", 1)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(polygamma, n, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.PolygammaBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -392,14 +392,14 @@ def polygamma_(input, n):
     if type(n) is not int:
         n = int_of(n, "polygamma_", "n", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(polygamma_, input, n)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.PolygammaBackward1()
@@ -421,8 +421,8 @@ def polygamma_out(n, input, *, out):
     if type(n) is not int:
         n = int_of(n, "polygamma", "n", 1)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(polygamma_out, n, input, out=out)
     refuse_grad("polygamma", input, out)
@@ -441,36 +441,36 @@ def xlogy_Tensor(input, other, *, out=None):
     if out is not None:
         return xlogy_Tensor_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(xlogy_Tensor, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.XlogyBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(input), save(other))
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _xlogy_Tensor_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_xlogy_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -481,14 +481,14 @@ def xlogy__Tensor(input, other):
     if state.interceptors and intercepts(xlogy__Tensor, input, other):
         return call(xlogy__Tensor, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(xlogy__Tensor, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.XlogyBackward0()
@@ -507,9 +507,9 @@ def xlogy_Tensor_out(input, other, *, out):
     if state.interceptors and intercepts(xlogy_Tensor_out, input, other, out):
         return call(xlogy_Tensor_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(xlogy_Tensor_out, input, other, out=out)
     refuse_grad("xlogy", input, other, out)
@@ -626,20 +626,20 @@ def i0(input, *, out=None):
     if out is not None:
         return i0_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(i0, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.I0Backward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_i0_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -648,14 +648,14 @@ def i0_(input):
     if state.interceptors and intercepts(i0_, input):
         return call(i0_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(i0_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.I0Backward0()
@@ -674,8 +674,8 @@ def i0_out(input, *, out):
     if state.interceptors and intercepts(i0_out, input, out):
         return call(i0_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(i0_out, input, out=out)
     refuse_grad("i0", input, out)
@@ -694,20 +694,20 @@ def special_i0e(input, *, out=None):
     if out is not None:
         return special_i0e_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_i0e, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SpecialI0EBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_special_i0e_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept += (save_output(node, result),)
@@ -719,8 +719,8 @@ def special_i0e_out(input, *, out):
     if state.interceptors and intercepts(special_i0e_out, input, out):
         return call(special_i0e_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_i0e_out, input, out=out)
     refuse_grad("special_i0e", input, out)
@@ -739,20 +739,20 @@ def special_i1(input, *, out=None):
     if out is not None:
         return special_i1_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_i1, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SpecialI1Backward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_special_i1_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept += (save_output(node, result),)
@@ -764,8 +764,8 @@ def special_i1_out(input, *, out):
     if state.interceptors and intercepts(special_i1_out, input, out):
         return call(special_i1_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_i1_out, input, out=out)
     refuse_grad("special_i1", input, out)
@@ -784,20 +784,20 @@ def special_i1e(input, *, out=None):
     if out is not None:
         return special_i1e_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_i1e, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SpecialI1EBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_special_i1e_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept += (save_output(node, result),)
@@ -809,8 +809,8 @@ def special_i1e_out(input, *, out):
     if state.interceptors and intercepts(special_i1e_out, input, out):
         return call(special_i1e_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_i1e_out, input, out=out)
     refuse_grad("special_i1e", input, out)
@@ -829,20 +829,20 @@ def special_entr(input, *, out=None):
     if out is not None:
         return special_entr_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_entr, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SpecialEntrBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_special_entr_kernels[kind or type(input_array)](input_array), node, kind)
 
 
@@ -851,8 +851,8 @@ def special_entr_out(input, *, out):
     if state.interceptors and intercepts(special_entr_out, input, out):
         return call(special_entr_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_entr_out, input, out=out)
     refuse_grad("special_entr", input, out)
@@ -871,20 +871,20 @@ def special_erfcx(input, *, out=None):
     if out is not None:
         return special_erfcx_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_erfcx, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SpecialErfcxBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_special_erfcx_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept += (save_output(node, result),)
@@ -896,8 +896,8 @@ def special_erfcx_out(input, *, out):
     if state.interceptors and intercepts(special_erfcx_out, input, out):
         return call(special_erfcx_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_erfcx_out, input, out=out)
     refuse_grad("special_erfcx", input, out)
@@ -916,19 +916,19 @@ def special_ndtri(input, *, out=None):
     if out is not None:
         return special_ndtri_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_ndtri, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SpecialNdtriBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_special_ndtri_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept = (save_output(node, result),)
@@ -940,8 +940,8 @@ def special_ndtri_out(input, *, out):
     if state.interceptors and intercepts(special_ndtri_out, input, out):
         return call(special_ndtri_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_ndtri_out, input, out=out)
     refuse_grad("special_ndtri", input, out)
@@ -960,20 +960,20 @@ def special_log_ndtr(input, *, out=None):
     if out is not None:
         return special_log_ndtr_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_log_ndtr, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SpecialLogNdtrBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     result = wrap(_special_log_ndtr_kernels[kind or type(input_array)](input_array), node, kind)
     if node is not None:
         node.kept += (save_output(node, result),)
@@ -985,8 +985,8 @@ def special_log_ndtr_out(input, *, out):
     if state.interceptors and intercepts(special_log_ndtr_out, input, out):
         return call(special_log_ndtr_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_log_ndtr_out, input, out=out)
     refuse_grad("special_log_ndtr", input, out)
@@ -1028,36 +1028,36 @@ def igamma(input, other, *, out=None):
     if out is not None:
         return igamma_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(igamma, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.IgammaBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _igamma_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_igamma_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -1068,14 +1068,14 @@ def igamma_(input, other):
     if state.interceptors and intercepts(igamma_, input, other):
         return call(igamma_, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(igamma_, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.IgammaBackward0()
@@ -1094,9 +1094,9 @@ def igamma_out(input, other, *, out):
     if state.interceptors and intercepts(igamma_out, input, other, out):
         return call(igamma_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(igamma_out, input, other, out=out)
     refuse_grad("igamma", input, other, out)
@@ -1115,36 +1115,36 @@ def igammac(input, other, *, out=None):
     if out is not None:
         return igammac_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(igammac, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.IgammacBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _igammac_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_igammac_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -1155,14 +1155,14 @@ def igammac_(input, other):
     if state.interceptors and intercepts(igammac_, input, other):
         return call(igammac_, input, other)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(igammac_, input, other)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
             node = nodes.IgammacBackward0()
@@ -1181,9 +1181,9 @@ def igammac_out(input, other, *, out):
     if state.interceptors and intercepts(igammac_out, input, other, out):
         return call(igammac_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(igammac_out, input, other, out=out)
     refuse_grad("igammac", input, other, out)
@@ -1256,10 +1256,10 @@ def special_airy_ai(x, *, out=None):
     if out is not None:
         return special_airy_ai_out(x, out=out)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_airy_ai, x, out=out)
-    kind = x._kind or kind_of(x)
+    kind = x._mt_kind or kind_of(x)
     return wrap(_special_airy_ai_kernels[kind or type(x_array)](x_array), None, kind)
 
 
@@ -1268,8 +1268,8 @@ def special_airy_ai_out(x, *, out):
     if state.interceptors and intercepts(special_airy_ai_out, x, out):
         return call(special_airy_ai_out, x, out=out)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_airy_ai_out, x, out=out)
     set_array(out, _special_airy_ai_kernels[type(x_array)](x_array, out=out_array))
@@ -1287,10 +1287,10 @@ def special_bessel_j0(input, *, out=None):
     if out is not None:
         return special_bessel_j0_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_j0, input, out=out)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_special_bessel_j0_kernels[kind or type(input_array)](input_array), None, kind)
 
 
@@ -1299,8 +1299,8 @@ def special_bessel_j0_out(input, *, out):
     if state.interceptors and intercepts(special_bessel_j0_out, input, out):
         return call(special_bessel_j0_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_j0_out, input, out=out)
     set_array(out, _special_bessel_j0_kernels[type(input_array)](input_array, out=out_array))
@@ -1318,10 +1318,10 @@ def special_bessel_j1(input, *, out=None):
     if out is not None:
         return special_bessel_j1_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_j1, input, out=out)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_special_bessel_j1_kernels[kind or type(input_array)](input_array), None, kind)
 
 
@@ -1330,8 +1330,8 @@ def special_bessel_j1_out(input, *, out):
     if state.interceptors and intercepts(special_bessel_j1_out, input, out):
         return call(special_bessel_j1_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_j1_out, input, out=out)
     set_array(out, _special_bessel_j1_kernels[type(input_array)](input_array, out=out_array))
@@ -1349,10 +1349,10 @@ def special_bessel_y0(input, *, out=None):
     if out is not None:
         return special_bessel_y0_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_y0, input, out=out)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_special_bessel_y0_kernels[kind or type(input_array)](input_array), None, kind)
 
 
@@ -1361,8 +1361,8 @@ def special_bessel_y0_out(input, *, out):
     if state.interceptors and intercepts(special_bessel_y0_out, input, out):
         return call(special_bessel_y0_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_y0_out, input, out=out)
     set_array(out, _special_bessel_y0_kernels[type(input_array)](input_array, out=out_array))
@@ -1380,10 +1380,10 @@ def special_bessel_y1(input, *, out=None):
     if out is not None:
         return special_bessel_y1_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_y1, input, out=out)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_special_bessel_y1_kernels[kind or type(input_array)](input_array), None, kind)
 
 
@@ -1392,8 +1392,8 @@ def special_bessel_y1_out(input, *, out):
     if state.interceptors and intercepts(special_bessel_y1_out, input, out):
         return call(special_bessel_y1_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_y1_out, input, out=out)
     set_array(out, _special_bessel_y1_kernels[type(input_array)](input_array, out=out_array))
@@ -1411,10 +1411,10 @@ def special_modified_bessel_i0(input, *, out=None):
     if out is not None:
         return special_modified_bessel_i0_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_i0, input, out=out)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_special_modified_bessel_i0_kernels[kind or type(input_array)](input_array), None, kind)
 
 
@@ -1423,8 +1423,8 @@ def special_modified_bessel_i0_out(input, *, out):
     if state.interceptors and intercepts(special_modified_bessel_i0_out, input, out):
         return call(special_modified_bessel_i0_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_i0_out, input, out=out)
     set_array(out, _special_modified_bessel_i0_kernels[type(input_array)](input_array, out=out_array))
@@ -1442,10 +1442,10 @@ def special_modified_bessel_i1(input, *, out=None):
     if out is not None:
         return special_modified_bessel_i1_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_i1, input, out=out)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_special_modified_bessel_i1_kernels[kind or type(input_array)](input_array), None, kind)
 
 
@@ -1454,8 +1454,8 @@ def special_modified_bessel_i1_out(input, *, out):
     if state.interceptors and intercepts(special_modified_bessel_i1_out, input, out):
         return call(special_modified_bessel_i1_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_i1_out, input, out=out)
     set_array(out, _special_modified_bessel_i1_kernels[type(input_array)](input_array, out=out_array))
@@ -1473,10 +1473,10 @@ def special_modified_bessel_k0(input, *, out=None):
     if out is not None:
         return special_modified_bessel_k0_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_k0, input, out=out)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_special_modified_bessel_k0_kernels[kind or type(input_array)](input_array), None, kind)
 
 
@@ -1485,8 +1485,8 @@ def special_modified_bessel_k0_out(input, *, out):
     if state.interceptors and intercepts(special_modified_bessel_k0_out, input, out):
         return call(special_modified_bessel_k0_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_k0_out, input, out=out)
     set_array(out, _special_modified_bessel_k0_kernels[type(input_array)](input_array, out=out_array))
@@ -1504,10 +1504,10 @@ def special_modified_bessel_k1(input, *, out=None):
     if out is not None:
         return special_modified_bessel_k1_out(input, out=out)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_k1, input, out=out)
-    kind = input._kind or kind_of(input)
+    kind = input._mt_kind or kind_of(input)
     return wrap(_special_modified_bessel_k1_kernels[kind or type(input_array)](input_array), None, kind)
 
 
@@ -1516,8 +1516,8 @@ def special_modified_bessel_k1_out(input, *, out):
     if state.interceptors and intercepts(special_modified_bessel_k1_out, input, out):
         return call(special_modified_bessel_k1_out, input, out=out)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_k1_out, input, out=out)
     set_array(out, _special_modified_bessel_k1_kernels[type(input_array)](input_array, out=out_array))
@@ -1535,10 +1535,10 @@ def special_scaled_modified_bessel_k0(x, *, out=None):
     if out is not None:
         return special_scaled_modified_bessel_k0_out(x, out=out)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_scaled_modified_bessel_k0, x, out=out)
-    kind = x._kind or kind_of(x)
+    kind = x._mt_kind or kind_of(x)
     return wrap(_special_scaled_modified_bessel_k0_kernels[kind or type(x_array)](x_array), None, kind)
 
 
@@ -1547,8 +1547,8 @@ def special_scaled_modified_bessel_k0_out(x, *, out):
     if state.interceptors and intercepts(special_scaled_modified_bessel_k0_out, x, out):
         return call(special_scaled_modified_bessel_k0_out, x, out=out)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_scaled_modified_bessel_k0_out, x, out=out)
     set_array(out, _special_scaled_modified_bessel_k0_kernels[type(x_array)](x_array, out=out_array))
@@ -1566,10 +1566,10 @@ def special_scaled_modified_bessel_k1(x, *, out=None):
     if out is not None:
         return special_scaled_modified_bessel_k1_out(x, out=out)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_scaled_modified_bessel_k1, x, out=out)
-    kind = x._kind or kind_of(x)
+    kind = x._mt_kind or kind_of(x)
     return wrap(_special_scaled_modified_bessel_k1_kernels[kind or type(x_array)](x_array), None, kind)
 
 
@@ -1578,8 +1578,8 @@ def special_scaled_modified_bessel_k1_out(x, *, out):
     if state.interceptors and intercepts(special_scaled_modified_bessel_k1_out, x, out):
         return call(special_scaled_modified_bessel_k1_out, x, out=out)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_scaled_modified_bessel_k1_out, x, out=out)
     set_array(out, _special_scaled_modified_bessel_k1_kernels[type(x_array)](x_array, out=out_array))
@@ -1597,10 +1597,10 @@ def special_spherical_bessel_j0(x, *, out=None):
     if out is not None:
         return special_spherical_bessel_j0_out(x, out=out)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_spherical_bessel_j0, x, out=out)
-    kind = x._kind or kind_of(x)
+    kind = x._mt_kind or kind_of(x)
     return wrap(_special_spherical_bessel_j0_kernels[kind or type(x_array)](x_array), None, kind)
 
 
@@ -1609,8 +1609,8 @@ def special_spherical_bessel_j0_out(x, *, out):
     if state.interceptors and intercepts(special_spherical_bessel_j0_out, x, out):
         return call(special_spherical_bessel_j0_out, x, out=out)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_spherical_bessel_j0_out, x, out=out)
     set_array(out, _special_spherical_bessel_j0_kernels[type(x_array)](x_array, out=out_array))
@@ -1628,36 +1628,36 @@ def special_xlog1py_default(input, other, *, out=None):
     if out is not None:
         return special_xlog1py_default_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(special_xlog1py_default, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.SpecialXlog1PyBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(input), save(other))
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _special_xlog1py_default_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_special_xlog1py_default_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -1668,9 +1668,9 @@ def special_xlog1py_default_out(input, other, *, out):
     if state.interceptors and intercepts(special_xlog1py_default_out, input, other, out):
         return call(special_xlog1py_default_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_xlog1py_default_out, input, other, out=out)
     refuse_grad("special_xlog1py", input, other, out)
@@ -1771,36 +1771,36 @@ def special_zeta_default(input, other, *, out=None):
     if out is not None:
         return special_zeta_default_out(input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
+        input_array = input._mt_array
+        other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(special_zeta_default, input, other, out=out)
     node = None
-    if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        other_edge = other._edge or edge_of(other)
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             node = nodes.SpecialZetaBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
-    kind = input._kind
-    if kind and kind is other._kind and not state.interceptors:
+    kind = input._mt_kind
+    if kind and kind is other._mt_kind and not state.interceptors:
         try:
             array = _special_zeta_default_kernels.direct(input_array, other_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = None
             if node is None:
-                tensor._edge = None
+                tensor._mt_edge = None
             else:
                 node.output_shape = shape = array.shape
                 node.output_dtype = dtype = array.dtype
-                tensor._edge = node, 0, shape, dtype
+                tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
     return wrap(_special_zeta_default_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -1811,9 +1811,9 @@ def special_zeta_default_out(input, other, *, out):
     if state.interceptors and intercepts(special_zeta_default_out, input, other, out):
         return call(special_zeta_default_out, input, other, out=out)
     try:
-        input_array = input._array
-        other_array = other._array
-        out_array = out._array
+        input_array = input._mt_array
+        other_array = other._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_zeta_default_out, input, other, out=out)
     refuse_grad("special_zeta", input, other, out)
@@ -1914,21 +1914,21 @@ def special_chebyshev_polynomial_t_default(x, n, *, out=None):
     if out is not None:
         return special_chebyshev_polynomial_t_default_out(x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
+        x_array = x._mt_array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_default, x, n, out=out)
-    kind = x._kind
-    if kind and kind is n._kind and not state.interceptors:
+    kind = x._mt_kind
+    if kind and kind is n._mt_kind and not state.interceptors:
         try:
             array = _special_chebyshev_polynomial_t_default_kernels.direct(x_array, n_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
     return wrap(_special_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
@@ -1939,9 +1939,9 @@ def special_chebyshev_polynomial_t_default_out(x, n, *, out):
     if state.interceptors and intercepts(special_chebyshev_polynomial_t_default_out, x, n, out):
         return call(special_chebyshev_polynomial_t_default_out, x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
-        out_array = out._array
+        x_array = x._mt_array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_default_out, x, n, out=out)
     set_array(out, _special_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array))
@@ -1961,7 +1961,7 @@ def special_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
     try:
-        n_array = n._array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_x_scalar, x, n, out=out)
     return wrap(_special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
@@ -1974,8 +1974,8 @@ def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_chebyshev_polynomial_t", "x", 1)
     try:
-        n_array = n._array
-        out_array = out._array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
     set_array(out, _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
@@ -1995,7 +1995,7 @@ def special_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_n_scalar, x, n, out=out)
     return wrap(_special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
@@ -2044,8 +2044,8 @@ def special_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_chebyshev_polynomial_t", "n", 2)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
     set_array(out, _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
@@ -2063,21 +2063,21 @@ def special_chebyshev_polynomial_u_default(x, n, *, out=None):
     if out is not None:
         return special_chebyshev_polynomial_u_default_out(x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
+        x_array = x._mt_array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_default, x, n, out=out)
-    kind = x._kind
-    if kind and kind is n._kind and not state.interceptors:
+    kind = x._mt_kind
+    if kind and kind is n._mt_kind and not state.interceptors:
         try:
             array = _special_chebyshev_polynomial_u_default_kernels.direct(x_array, n_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
     return wrap(_special_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
@@ -2088,9 +2088,9 @@ def special_chebyshev_polynomial_u_default_out(x, n, *, out):
     if state.interceptors and intercepts(special_chebyshev_polynomial_u_default_out, x, n, out):
         return call(special_chebyshev_polynomial_u_default_out, x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
-        out_array = out._array
+        x_array = x._mt_array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_default_out, x, n, out=out)
     set_array(out, _special_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array))
@@ -2110,7 +2110,7 @@ def special_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
     try:
-        n_array = n._array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_x_scalar, x, n, out=out)
     return wrap(_special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
@@ -2123,8 +2123,8 @@ def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_chebyshev_polynomial_u", "x", 1)
     try:
-        n_array = n._array
-        out_array = out._array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
     set_array(out, _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
@@ -2144,7 +2144,7 @@ def special_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_n_scalar, x, n, out=out)
     return wrap(_special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
@@ -2193,8 +2193,8 @@ def special_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_chebyshev_polynomial_u", "n", 2)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
     set_array(out, _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
@@ -2212,21 +2212,21 @@ def special_chebyshev_polynomial_v_default(x, n, *, out=None):
     if out is not None:
         return special_chebyshev_polynomial_v_default_out(x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
+        x_array = x._mt_array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_default, x, n, out=out)
-    kind = x._kind
-    if kind and kind is n._kind and not state.interceptors:
+    kind = x._mt_kind
+    if kind and kind is n._mt_kind and not state.interceptors:
         try:
             array = _special_chebyshev_polynomial_v_default_kernels.direct(x_array, n_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
     return wrap(_special_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
@@ -2237,9 +2237,9 @@ def special_chebyshev_polynomial_v_default_out(x, n, *, out):
     if state.interceptors and intercepts(special_chebyshev_polynomial_v_default_out, x, n, out):
         return call(special_chebyshev_polynomial_v_default_out, x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
-        out_array = out._array
+        x_array = x._mt_array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_default_out, x, n, out=out)
     set_array(out, _special_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array))
@@ -2259,7 +2259,7 @@ def special_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
     try:
-        n_array = n._array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_x_scalar, x, n, out=out)
     return wrap(_special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
@@ -2272,8 +2272,8 @@ def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_chebyshev_polynomial_v", "x", 1)
     try:
-        n_array = n._array
-        out_array = out._array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
     set_array(out, _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
@@ -2293,7 +2293,7 @@ def special_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_n_scalar, x, n, out=out)
     return wrap(_special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
@@ -2342,8 +2342,8 @@ def special_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_chebyshev_polynomial_v", "n", 2)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
     set_array(out, _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
@@ -2361,21 +2361,21 @@ def special_chebyshev_polynomial_w_default(x, n, *, out=None):
     if out is not None:
         return special_chebyshev_polynomial_w_default_out(x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
+        x_array = x._mt_array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_default, x, n, out=out)
-    kind = x._kind
-    if kind and kind is n._kind and not state.interceptors:
+    kind = x._mt_kind
+    if kind and kind is n._mt_kind and not state.interceptors:
         try:
             array = _special_chebyshev_polynomial_w_default_kernels.direct(x_array, n_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
     return wrap(_special_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
@@ -2386,9 +2386,9 @@ def special_chebyshev_polynomial_w_default_out(x, n, *, out):
     if state.interceptors and intercepts(special_chebyshev_polynomial_w_default_out, x, n, out):
         return call(special_chebyshev_polynomial_w_default_out, x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
-        out_array = out._array
+        x_array = x._mt_array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_default_out, x, n, out=out)
     set_array(out, _special_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array))
@@ -2408,7 +2408,7 @@ def special_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
     try:
-        n_array = n._array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_x_scalar, x, n, out=out)
     return wrap(_special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
@@ -2421,8 +2421,8 @@ def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_chebyshev_polynomial_w", "x", 1)
     try:
-        n_array = n._array
-        out_array = out._array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
     set_array(out, _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
@@ -2442,7 +2442,7 @@ def special_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_n_scalar, x, n, out=out)
     return wrap(_special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
@@ -2491,8 +2491,8 @@ def special_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_chebyshev_polynomial_w", "n", 2)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
     set_array(out, _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
@@ -2510,21 +2510,21 @@ def special_hermite_polynomial_h_default(x, n, *, out=None):
     if out is not None:
         return special_hermite_polynomial_h_default_out(x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
+        x_array = x._mt_array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_default, x, n, out=out)
-    kind = x._kind
-    if kind and kind is n._kind and not state.interceptors:
+    kind = x._mt_kind
+    if kind and kind is n._mt_kind and not state.interceptors:
         try:
             array = _special_hermite_polynomial_h_default_kernels.direct(x_array, n_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
     return wrap(_special_hermite_polynomial_h_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
@@ -2535,9 +2535,9 @@ def special_hermite_polynomial_h_default_out(x, n, *, out):
     if state.interceptors and intercepts(special_hermite_polynomial_h_default_out, x, n, out):
         return call(special_hermite_polynomial_h_default_out, x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
-        out_array = out._array
+        x_array = x._mt_array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_default_out, x, n, out=out)
     set_array(out, _special_hermite_polynomial_h_default_kernels[type(x_array)](x_array, n_array, out=out_array))
@@ -2557,7 +2557,7 @@ def special_hermite_polynomial_h_x_scalar(x, n, *, out=None):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
     try:
-        n_array = n._array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_x_scalar, x, n, out=out)
     return wrap(_special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array))
@@ -2570,8 +2570,8 @@ def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_hermite_polynomial_h", "x", 1)
     try:
-        n_array = n._array
-        out_array = out._array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
     set_array(out, _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
@@ -2591,7 +2591,7 @@ def special_hermite_polynomial_h_n_scalar(x, n, *, out=None):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_n_scalar, x, n, out=out)
     return wrap(_special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n))
@@ -2640,8 +2640,8 @@ def special_hermite_polynomial_h_n_scalar_out(x, n, *, out):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_hermite_polynomial_h", "n", 2)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
     set_array(out, _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
@@ -2659,21 +2659,21 @@ def special_hermite_polynomial_he_default(x, n, *, out=None):
     if out is not None:
         return special_hermite_polynomial_he_default_out(x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
+        x_array = x._mt_array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_default, x, n, out=out)
-    kind = x._kind
-    if kind and kind is n._kind and not state.interceptors:
+    kind = x._mt_kind
+    if kind and kind is n._mt_kind and not state.interceptors:
         try:
             array = _special_hermite_polynomial_he_default_kernels.direct(x_array, n_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
     return wrap(_special_hermite_polynomial_he_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
@@ -2684,9 +2684,9 @@ def special_hermite_polynomial_he_default_out(x, n, *, out):
     if state.interceptors and intercepts(special_hermite_polynomial_he_default_out, x, n, out):
         return call(special_hermite_polynomial_he_default_out, x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
-        out_array = out._array
+        x_array = x._mt_array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_default_out, x, n, out=out)
     set_array(out, _special_hermite_polynomial_he_default_kernels[type(x_array)](x_array, n_array, out=out_array))
@@ -2706,7 +2706,7 @@ def special_hermite_polynomial_he_x_scalar(x, n, *, out=None):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
     try:
-        n_array = n._array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_x_scalar, x, n, out=out)
     return wrap(_special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array))
@@ -2719,8 +2719,8 @@ def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_hermite_polynomial_he", "x", 1)
     try:
-        n_array = n._array
-        out_array = out._array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
     set_array(out, _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
@@ -2740,7 +2740,7 @@ def special_hermite_polynomial_he_n_scalar(x, n, *, out=None):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_n_scalar, x, n, out=out)
     return wrap(_special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n))
@@ -2789,8 +2789,8 @@ def special_hermite_polynomial_he_n_scalar_out(x, n, *, out):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_hermite_polynomial_he", "n", 2)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
     set_array(out, _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
@@ -2808,21 +2808,21 @@ def special_laguerre_polynomial_l_default(x, n, *, out=None):
     if out is not None:
         return special_laguerre_polynomial_l_default_out(x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
+        x_array = x._mt_array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_default, x, n, out=out)
-    kind = x._kind
-    if kind and kind is n._kind and not state.interceptors:
+    kind = x._mt_kind
+    if kind and kind is n._mt_kind and not state.interceptors:
         try:
             array = _special_laguerre_polynomial_l_default_kernels.direct(x_array, n_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
     return wrap(_special_laguerre_polynomial_l_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
@@ -2833,9 +2833,9 @@ def special_laguerre_polynomial_l_default_out(x, n, *, out):
     if state.interceptors and intercepts(special_laguerre_polynomial_l_default_out, x, n, out):
         return call(special_laguerre_polynomial_l_default_out, x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
-        out_array = out._array
+        x_array = x._mt_array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_default_out, x, n, out=out)
     set_array(out, _special_laguerre_polynomial_l_default_kernels[type(x_array)](x_array, n_array, out=out_array))
@@ -2855,7 +2855,7 @@ def special_laguerre_polynomial_l_x_scalar(x, n, *, out=None):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
     try:
-        n_array = n._array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_x_scalar, x, n, out=out)
     return wrap(_special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array))
@@ -2868,8 +2868,8 @@ def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_laguerre_polynomial_l", "x", 1)
     try:
-        n_array = n._array
-        out_array = out._array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
     set_array(out, _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
@@ -2889,7 +2889,7 @@ def special_laguerre_polynomial_l_n_scalar(x, n, *, out=None):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_n_scalar, x, n, out=out)
     return wrap(_special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n))
@@ -2938,8 +2938,8 @@ def special_laguerre_polynomial_l_n_scalar_out(x, n, *, out):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_laguerre_polynomial_l", "n", 2)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
     set_array(out, _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
@@ -2957,21 +2957,21 @@ def special_legendre_polynomial_p_default(x, n, *, out=None):
     if out is not None:
         return special_legendre_polynomial_p_default_out(x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
+        x_array = x._mt_array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_default, x, n, out=out)
-    kind = x._kind
-    if kind and kind is n._kind and not state.interceptors:
+    kind = x._mt_kind
+    if kind and kind is n._mt_kind and not state.interceptors:
         try:
             array = _special_legendre_polynomial_p_default_kernels.direct(x_array, n_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
     return wrap(_special_legendre_polynomial_p_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
@@ -2982,9 +2982,9 @@ def special_legendre_polynomial_p_default_out(x, n, *, out):
     if state.interceptors and intercepts(special_legendre_polynomial_p_default_out, x, n, out):
         return call(special_legendre_polynomial_p_default_out, x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
-        out_array = out._array
+        x_array = x._mt_array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_default_out, x, n, out=out)
     set_array(out, _special_legendre_polynomial_p_default_kernels[type(x_array)](x_array, n_array, out=out_array))
@@ -3004,7 +3004,7 @@ def special_legendre_polynomial_p_x_scalar(x, n, *, out=None):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
     try:
-        n_array = n._array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_x_scalar, x, n, out=out)
     return wrap(_special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array))
@@ -3017,8 +3017,8 @@ def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_legendre_polynomial_p", "x", 1)
     try:
-        n_array = n._array
-        out_array = out._array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
     set_array(out, _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
@@ -3038,7 +3038,7 @@ def special_legendre_polynomial_p_n_scalar(x, n, *, out=None):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_n_scalar, x, n, out=out)
     return wrap(_special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n))
@@ -3087,8 +3087,8 @@ def special_legendre_polynomial_p_n_scalar_out(x, n, *, out):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_legendre_polynomial_p", "n", 2)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
     set_array(out, _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
@@ -3106,21 +3106,21 @@ def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
     if out is not None:
         return special_shifted_chebyshev_polynomial_t_default_out(x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
+        x_array = x._mt_array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_default, x, n, out=out)
-    kind = x._kind
-    if kind and kind is n._kind and not state.interceptors:
+    kind = x._mt_kind
+    if kind and kind is n._mt_kind and not state.interceptors:
         try:
             array = _special_shifted_chebyshev_polynomial_t_default_kernels.direct(x_array, n_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
     return wrap(
@@ -3133,9 +3133,9 @@ def special_shifted_chebyshev_polynomial_t_default_out(x, n, *, out):
     if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_t_default_out, x, n, out):
         return call(special_shifted_chebyshev_polynomial_t_default_out, x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
-        out_array = out._array
+        x_array = x._mt_array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_default_out, x, n, out=out)
     set_array(
@@ -3159,7 +3159,7 @@ def special_shifted_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
     try:
-        n_array = n._array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_x_scalar, x, n, out=out)
     return wrap(_special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
@@ -3172,8 +3172,8 @@ def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_shifted_chebyshev_polynomial_t", "x", 1)
     try:
-        n_array = n._array
-        out_array = out._array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
     set_array(out, _special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
@@ -3195,7 +3195,7 @@ def special_shifted_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_n_scalar, x, n, out=out)
     return wrap(_special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
@@ -3244,8 +3244,8 @@ def special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_shifted_chebyshev_polynomial_t", "n", 2)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
     set_array(out, _special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
@@ -3263,21 +3263,21 @@ def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
     if out is not None:
         return special_shifted_chebyshev_polynomial_u_default_out(x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
+        x_array = x._mt_array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_default, x, n, out=out)
-    kind = x._kind
-    if kind and kind is n._kind and not state.interceptors:
+    kind = x._mt_kind
+    if kind and kind is n._mt_kind and not state.interceptors:
         try:
             array = _special_shifted_chebyshev_polynomial_u_default_kernels.direct(x_array, n_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
     return wrap(
@@ -3290,9 +3290,9 @@ def special_shifted_chebyshev_polynomial_u_default_out(x, n, *, out):
     if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_u_default_out, x, n, out):
         return call(special_shifted_chebyshev_polynomial_u_default_out, x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
-        out_array = out._array
+        x_array = x._mt_array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_default_out, x, n, out=out)
     set_array(
@@ -3316,7 +3316,7 @@ def special_shifted_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
     try:
-        n_array = n._array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_x_scalar, x, n, out=out)
     return wrap(_special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
@@ -3329,8 +3329,8 @@ def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_shifted_chebyshev_polynomial_u", "x", 1)
     try:
-        n_array = n._array
-        out_array = out._array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
     set_array(out, _special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
@@ -3352,7 +3352,7 @@ def special_shifted_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_n_scalar, x, n, out=out)
     return wrap(_special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
@@ -3401,8 +3401,8 @@ def special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_shifted_chebyshev_polynomial_u", "n", 2)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
     set_array(out, _special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
@@ -3420,21 +3420,21 @@ def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
     if out is not None:
         return special_shifted_chebyshev_polynomial_v_default_out(x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
+        x_array = x._mt_array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_default, x, n, out=out)
-    kind = x._kind
-    if kind and kind is n._kind and not state.interceptors:
+    kind = x._mt_kind
+    if kind and kind is n._mt_kind and not state.interceptors:
         try:
             array = _special_shifted_chebyshev_polynomial_v_default_kernels.direct(x_array, n_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
     return wrap(
@@ -3447,9 +3447,9 @@ def special_shifted_chebyshev_polynomial_v_default_out(x, n, *, out):
     if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_v_default_out, x, n, out):
         return call(special_shifted_chebyshev_polynomial_v_default_out, x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
-        out_array = out._array
+        x_array = x._mt_array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_default_out, x, n, out=out)
     set_array(
@@ -3473,7 +3473,7 @@ def special_shifted_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
     try:
-        n_array = n._array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_x_scalar, x, n, out=out)
     return wrap(_special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
@@ -3486,8 +3486,8 @@ def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_shifted_chebyshev_polynomial_v", "x", 1)
     try:
-        n_array = n._array
-        out_array = out._array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
     set_array(out, _special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
@@ -3509,7 +3509,7 @@ def special_shifted_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_n_scalar, x, n, out=out)
     return wrap(_special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
@@ -3558,8 +3558,8 @@ def special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_shifted_chebyshev_polynomial_v", "n", 2)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
     set_array(out, _special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
@@ -3577,21 +3577,21 @@ def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
     if out is not None:
         return special_shifted_chebyshev_polynomial_w_default_out(x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
+        x_array = x._mt_array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_default, x, n, out=out)
-    kind = x._kind
-    if kind and kind is n._kind and not state.interceptors:
+    kind = x._mt_kind
+    if kind and kind is n._mt_kind and not state.interceptors:
         try:
             array = _special_shifted_chebyshev_polynomial_w_default_kernels.direct(x_array, n_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             tensor = new_object(Tensor)
-            tensor._array = array
-            tensor._kind = kind
-            tensor._version_counter = tensor._meta = tensor._edge = None
+            tensor._mt_array = array
+            tensor._mt_kind = kind
+            tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
     return wrap(
@@ -3604,9 +3604,9 @@ def special_shifted_chebyshev_polynomial_w_default_out(x, n, *, out):
     if state.interceptors and intercepts(special_shifted_chebyshev_polynomial_w_default_out, x, n, out):
         return call(special_shifted_chebyshev_polynomial_w_default_out, x, n, out=out)
     try:
-        x_array = x._array
-        n_array = n._array
-        out_array = out._array
+        x_array = x._mt_array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_default_out, x, n, out=out)
     set_array(
@@ -3630,7 +3630,7 @@ def special_shifted_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
     try:
-        n_array = n._array
+        n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_x_scalar, x, n, out=out)
     return wrap(_special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
@@ -3643,8 +3643,8 @@ def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
     if type(x) is not int and type(x) is not float:
         x = scalar_of(x, "special_shifted_chebyshev_polynomial_w", "x", 1)
     try:
-        n_array = n._array
-        out_array = out._array
+        n_array = n._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
     set_array(out, _special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
@@ -3666,7 +3666,7 @@ def special_shifted_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
     try:
-        x_array = x._array
+        x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_n_scalar, x, n, out=out)
     return wrap(_special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
@@ -3715,8 +3715,8 @@ def special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
     if type(n) is not int and type(n) is not float:
         n = scalar_of(n, "special_shifted_chebyshev_polynomial_w", "n", 2)
     try:
-        x_array = x._array
-        out_array = out._array
+        x_array = x._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
     set_array(out, _special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
@@ -3736,10 +3736,10 @@ def mvlgamma(input, p, *, out=None):
         p = int_of(p, "mvlgamma", "p", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.MvlgammaBackward0()
         node.sequence_nr = next_sequence_nr()

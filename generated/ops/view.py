@@ -34,14 +34,14 @@ def alias(input):
     if state.interceptors and intercepts(alias, input):
         return call(alias, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(alias, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AliasBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -75,7 +75,7 @@ def detach(input):
     if state.interceptors and intercepts(detach, input):
         return call(detach, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(detach, input)
     return twin_of(input, _detach_kernels[type(input_array)](input_array))
@@ -100,14 +100,14 @@ def view_default(input, size, *more_size):
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "view", "size", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(view_default, input, size, *more_size)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ViewBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -126,7 +126,7 @@ def view_dtype(input, dtype):
     if type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "view", "dtype", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(view_dtype, input, dtype)
     return twin_of(input, _view_dtype_kernels[type(input_array)](input_array, dtype))
@@ -162,14 +162,14 @@ def _reshape_alias(input, size, stride):
     if type(stride) is not tuple:
         stride = ints_of(stride, "_reshape_alias", "stride", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_reshape_alias, input, size, stride)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ReshapeAliasBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -225,14 +225,14 @@ def transpose(input, dim0, dim1):
     if type(dim1) is not int:
         dim1 = int_of(dim1, "transpose", "dim1", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(transpose, input, dim0, dim1)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.TransposeBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -253,14 +253,14 @@ def transpose_(input, dim0, dim1):
     if type(dim1) is not int:
         dim1 = int_of(dim1, "transpose_", "dim1", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(transpose_, input, dim0, dim1)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.TransposeBackward1()
@@ -283,14 +283,14 @@ def t(input):
     if state.interceptors and intercepts(t, input):
         return call(t, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(t, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.TBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -303,14 +303,14 @@ def t_(input):
     if state.interceptors and intercepts(t_, input):
         return call(t_, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(t_, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.TBackward1()
@@ -344,14 +344,14 @@ def permute(input, dims, *more_dims):
     elif type(dims) is not tuple:
         dims = ints_of((dims,) + more_dims if more_dims else dims, "permute", "dims", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(permute, input, dims, *more_dims)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.PermuteBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -417,14 +417,14 @@ def expand(input, size, *more_size, implicit=False):
     if implicit is not False and implicit is not True:
         implicit = bool_of(implicit, "expand", "implicit")
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(expand, input, size, *more_size, implicit=implicit)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ExpandBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -470,14 +470,14 @@ def squeeze_default(input):
     if state.interceptors and intercepts(squeeze_default, input):
         return call(squeeze_default, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(squeeze_default, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SqueezeBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -491,14 +491,14 @@ def squeeze__default(input):
     if state.interceptors and intercepts(squeeze__default, input):
         return call(squeeze__default, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(squeeze__default, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.SqueezeBackward3()
@@ -522,14 +522,14 @@ def squeeze_dim(input, dim):
     if type(dim) is not int:
         dim = int_of(dim, "squeeze", "dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(squeeze_dim, input, dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SqueezeBackward1()
         node.sequence_nr = next_sequence_nr()
@@ -546,14 +546,14 @@ def squeeze__dim(input, dim):
     if type(dim) is not int:
         dim = int_of(dim, "squeeze_", "dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(squeeze__dim, input, dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.SqueezeBackward4()
@@ -580,14 +580,14 @@ def squeeze_dims(input, dim, *more_dim):
     elif type(dim) is not tuple:
         dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze", "dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(squeeze_dims, input, dim, *more_dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SqueezeBackward2()
         node.sequence_nr = next_sequence_nr()
@@ -627,14 +627,14 @@ def squeeze__dims(input, dim, *more_dim):
     elif type(dim) is not tuple:
         dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze_", "dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(squeeze__dims, input, dim, *more_dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.SqueezeBackward5()
@@ -682,14 +682,14 @@ def unsqueeze(input, dim=..., *, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "unsqueeze", "dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(unsqueeze, input, dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UnsqueezeBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -707,14 +707,14 @@ def unsqueeze_(input, dim=..., *, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "unsqueeze_", "dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(unsqueeze_, input, dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.UnsqueezeBackward1()
@@ -740,14 +740,14 @@ def select(input, dim, index):
     if type(index) is not int:
         index = int_of(index, "select", "index", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(select, input, dim, index)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SelectBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -776,14 +776,14 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
     if type(step) is not int:
         step = int_of(step, "slice", "step", 5)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(slice, input, dim, start, end, step)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SliceBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -857,14 +857,14 @@ def split_Tensor(input, split_size, dim=0):
     if type(dim) is not int:
         dim = int_of(dim, "split", "dim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(split_Tensor, input, split_size, dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SplitBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -923,14 +923,14 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "split_with_sizes", "dim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(split_with_sizes, input, split_sizes, dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SplitWithSizesBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -960,10 +960,10 @@ def unsafe_split(input, split_size, dim=0, *, axis=None):
         dim = int_of(dim, "unsafe_split", "dim", 3)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UnsafeSplitBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -990,10 +990,10 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
         dim = int_of(dim, "unsafe_split_with_sizes", "dim", 3)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UnsafeSplitWithSizesBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1053,14 +1053,14 @@ def unbind(input, dim=0, *, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "unbind", "dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(unbind, input, dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UnbindBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1084,14 +1084,14 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     if type(dim2) is not int:
         dim2 = int_of(dim2, "diagonal", "dim2", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(diagonal, input, offset, dim1, dim2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.DiagonalBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1122,14 +1122,14 @@ def unfold(input, dimension, size, step):
     if type(step) is not int:
         step = int_of(step, "unfold", "step", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(unfold, input, dimension, size, step)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UnfoldBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1160,14 +1160,14 @@ def as_strided(input, size, stride, storage_offset=None):
     if storage_offset is not None and type(storage_offset) is not int:
         storage_offset = int_of(storage_offset, "as_strided", "storage_offset", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(as_strided, input, size, stride, storage_offset)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AsStridedBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1200,14 +1200,14 @@ def as_strided_(input, size, stride, storage_offset=None):
     if storage_offset is not None and type(storage_offset) is not int:
         storage_offset = int_of(storage_offset, "as_strided_", "storage_offset", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(as_strided_, input, size, stride, storage_offset)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.AsStridedBackward0()
@@ -1263,14 +1263,14 @@ def view_as_real(input):
     if state.interceptors and intercepts(view_as_real, input):
         return call(view_as_real, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(view_as_real, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ViewAsRealBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1286,14 +1286,14 @@ def view_as_complex(input):
     if state.interceptors and intercepts(view_as_complex, input):
         return call(view_as_complex, input)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(view_as_complex, input)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ViewAsComplexBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1331,14 +1331,14 @@ def _unsafe_view(input, size, *more_size):
     elif type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of((size,) + more_size if more_size else size, "_unsafe_view", "size", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_unsafe_view, input, size, *more_size)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UnsafeViewBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1689,10 +1689,10 @@ def alias_copy(input, *, out=None):
         return raise_bad_argument(alias_copy, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AliasBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -1724,10 +1724,10 @@ def detach_copy(input, *, out=None):
         return raise_bad_argument(detach_copy, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.DetachCopyBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -1763,10 +1763,10 @@ def view_copy_default(input, size, *more_size, out=None):
         size = ints_of((size,) + more_size if more_size else size, "view_copy", "size", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ViewBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -1854,10 +1854,10 @@ def transpose_copy(input, dim0, dim1, *, out=None):
         dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.TransposeBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -1895,10 +1895,10 @@ def t_copy(input, *, out=None):
         return raise_bad_argument(t_copy, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.TBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -1934,10 +1934,10 @@ def permute_copy(input, dims, *more_dims, out=None):
         dims = ints_of((dims,) + more_dims if more_dims else dims, "permute_copy", "dims", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.PermuteBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -1983,10 +1983,10 @@ def expand_copy(input, size, *more_size, implicit=False, out=None):
         implicit = bool_of(implicit, "expand_copy", "implicit")
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ExpandBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2027,10 +2027,10 @@ def squeeze_copy_default(input, *, out=None):
         return raise_bad_argument(squeeze_copy_default, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SqueezeBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2065,10 +2065,10 @@ def squeeze_copy_dim(input, dim, *, out=None):
         dim = int_of(dim, "squeeze_copy", "dim", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SqueezeBackward1_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2108,10 +2108,10 @@ def squeeze_copy_dims(input, dim, *more_dim, out=None):
         dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze_copy", "dim", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SqueezeBackward2_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2178,10 +2178,10 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
         dim = int_of(dim, "unsqueeze_copy", "dim", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UnsqueezeBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2220,10 +2220,10 @@ def select_copy(input, dim, index, *, out=None):
         index = int_of(index, "select_copy", "index", 3)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SelectBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2272,10 +2272,10 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
         step = int_of(step, "slice_copy", "step", 5)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SliceBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2326,10 +2326,10 @@ def narrow_copy(input, dim, start, length, *, out=None):
         length = int_of(length, "narrow_copy", "length", 4)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.NarrowCopyBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2375,10 +2375,10 @@ def split_copy(input, split_size, dim=0, *, axis=None):
         dim = int_of(dim, "split_copy", "dim", 3)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SplitBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2405,10 +2405,10 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
         dim = int_of(dim, "split_with_sizes_copy", "dim", 3)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SplitWithSizesBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2436,10 +2436,10 @@ def unbind_copy(input, dim=0, *, axis=None):
         dim = int_of(dim, "unbind_copy", "dim", 2)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UnbindBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2467,10 +2467,10 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
         dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.DiagonalBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2518,10 +2518,10 @@ def unfold_copy(input, dimension, size, step, *, out=None):
         step = int_of(step, "unfold_copy", "step", 4)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.UnfoldBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2569,10 +2569,10 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
         storage_offset = int_of(storage_offset, "as_strided_copy", "storage_offset", 4)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AsStridedBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2619,10 +2619,10 @@ def view_as_real_copy(input, *, out=None):
         return raise_bad_argument(view_as_real_copy, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ViewAsRealBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2654,10 +2654,10 @@ def view_as_complex_copy(input, *, out=None):
         return raise_bad_argument(view_as_complex_copy, input, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.ViewAsComplexBackward0_copy()
         node.sequence_nr = next_sequence_nr()
@@ -2691,14 +2691,14 @@ def select_scatter(input, src, dim, index):
     if type(index) is not int:
         index = int_of(index, "select_scatter", "index", 4)
     try:
-        input_array = input._array
-        src_array = src._array
+        input_array = input._mt_array
+        src_array = src._mt_array
     except AttributeError:
         return raise_bad_argument(select_scatter, input, src, dim, index)
     node = None
-    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        src_edge = src._edge or edge_of(src)
+    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
             node = nodes.SelectScatterBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2729,14 +2729,14 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
     if type(step) is not int:
         step = int_of(step, "slice_scatter", "step", 6)
     try:
-        input_array = input._array
-        src_array = src._array
+        input_array = input._mt_array
+        src_array = src._mt_array
     except AttributeError:
         return raise_bad_argument(slice_scatter, input, src, dim, start, end, step, out=out)
     node = None
-    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        src_edge = src._edge or edge_of(src)
+    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
             node = nodes.SliceScatterBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2762,9 +2762,9 @@ def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
     if type(step) is not int:
         step = int_of(step, "slice_scatter", "step", 6)
     try:
-        input_array = input._array
-        src_array = src._array
-        out_array = out._array
+        input_array = input._mt_array
+        src_array = src._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(slice_scatter_out, input, src, dim, start, end, step, out=out)
     refuse_grad("slice_scatter", input, src, out)
@@ -2789,14 +2789,14 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     if type(dim2) is not int:
         dim2 = int_of(dim2, "diagonal_scatter", "dim2", 5)
     try:
-        input_array = input._array
-        src_array = src._array
+        input_array = input._mt_array
+        src_array = src._mt_array
     except AttributeError:
         return raise_bad_argument(diagonal_scatter, input, src, offset, dim1, dim2)
     node = None
-    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        src_edge = src._edge or edge_of(src)
+    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
             node = nodes.DiagonalScatterBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2822,14 +2822,14 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     if storage_offset is not None and type(storage_offset) is not int:
         storage_offset = int_of(storage_offset, "as_strided_scatter", "storage_offset", 5)
     try:
-        input_array = input._array
-        src_array = src._array
+        input_array = input._mt_array
+        src_array = src._mt_array
     except AttributeError:
         return raise_bad_argument(as_strided_scatter, input, src, size, stride, storage_offset)
     node = None
-    if (input._edge is not None or src._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        input_edge = input._edge or edge_of(input)
-        src_edge = src._edge or edge_of(src)
+    if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
             node = nodes.AsStridedScatterBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -2862,14 +2862,14 @@ def _add_batch_dim(input, batch_dim, level):
     if type(level) is not int:
         level = int_of(level, "_add_batch_dim", "level", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_add_batch_dim, input, batch_dim, level)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.AddBatchDimBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2890,14 +2890,14 @@ def _spread_over_level(input, level):
     if type(level) is not int:
         level = int_of(level, "_spread_over_level", "level", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_spread_over_level, input, level)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SpreadOverLevelBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -2919,14 +2919,14 @@ def _remove_batch_dim(input, level, batch_size, out_dim):
     if type(out_dim) is not int:
         out_dim = int_of(out_dim, "_remove_batch_dim", "out_dim", 4)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_remove_batch_dim, input, level, batch_size, out_dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.RemoveBatchDimBackward0()
         node.sequence_nr = next_sequence_nr()

@@ -31,8 +31,8 @@ _storing = threading.RLock()  # two threads may bring gradients for the same lea
 class AccumulateGrad(NodeBase):
     """Adds what it is given to the `.grad` of a leaf, its `variable`.
 
-    A leaf has its node from the moment it requires grad (`tensor._edge`). The node has what it needs of the leaf, its
-    array and its autograd fields, but not the tensor: that would be a cycle.
+    A leaf has its node from the moment it requires grad (`tensor._mt_edge`). The node has what it needs of the leaf,
+    its array and its autograd fields, but not the tensor: that would be a cycle.
     """
 
     __slots__ = ("meta", "leaf", "array")
@@ -44,7 +44,7 @@ class AccumulateGrad(NodeBase):
         self.sequence_nr = _LAST
         self.meta = autograd_meta(leaf)
         self.leaf = ref(leaf)
-        self.array = leaf._array
+        self.array = leaf._mt_array
         set_output(self, self.array)
 
     @property
@@ -53,7 +53,7 @@ class AccumulateGrad(NodeBase):
         leaf = self.leaf()
         if leaf is None:
             leaf = wrap(self.array)
-            leaf._meta, leaf._edge = self.meta, edge_to(self)
+            leaf._mt_meta, leaf._mt_edge = self.meta, edge_to(self)
             self.leaf = ref(leaf)
         return leaf
 
@@ -96,7 +96,7 @@ class AccumulateGrad(NodeBase):
                 if meta.grad is None:
                     meta.grad = first_gradient(variable, gradients)
                 else:
-                    if meta.grad._array.strides != variable._array.strides:
+                    if meta.grad._mt_array.strides != variable._mt_array.strides:
                         _warn_of_layout(meta.grad, variable)
                     meta.grad = add_gradient(meta.grad, gradients.pop())
         elif gradients[0] is not None and meta.base is None and variable.grad_fn is not None:
@@ -114,7 +114,7 @@ def first_gradient(variable: Tensor, gradients: list) -> Tensor:
             return torch_dispatch.ask_op("detach", grad)
         steal = False
     if steal:
-        return grad if grad._meta is None and grad._edge is None else _detached(grad)
+        return grad if grad._mt_meta is None and grad._mt_edge is None else _detached(grad)
     if grad.layout is not strided:
         return grad if _thread.grad_enabled else alias_of(grad.clone())
     return clone_obey_contract(grad, variable)
@@ -128,8 +128,8 @@ def _detached(grad: Tensor) -> Tensor:
 
 
 def _is_all_of_its_memory(tensor: Tensor) -> bool:
-    base = getattr(tensor._array, "base", None)
-    return base is None or base.size == tensor._array.size
+    base = getattr(tensor._mt_array, "base", None)
+    return base is None or base.size == tensor._mt_array.size
 
 
 def add_gradient(stored: Tensor, grad: Tensor) -> Tensor:
@@ -143,13 +143,13 @@ def is_stealable(gradients: list, variable: Tensor) -> bool:
     """Whether the gradient in the list may become the stored one as it is: nothing else can reach it or its memory, and
     its layout obeys the contract."""
     grad = gradients[0]
-    array = grad._array
+    array = grad._mt_array
     if getrefcount(grad) > ONE_OWNER or getrefcount(array) > ONE_OWNER or type(array) is not np.ndarray:
         return False
     base = array.base
     if base is not None and (type(base) is not np.ndarray or base.base is not None or getrefcount(base) > ONE_OWNER):
         return False
-    return array_obeys_layout(array, variable._array) or not _thread.grad_layout_enforced
+    return array_obeys_layout(array, variable._mt_array) or not _thread.grad_layout_enforced
 
 
 def _count_with_one_owner() -> int:
@@ -164,7 +164,7 @@ ONE_OWNER = _count_with_one_owner()
 
 def obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:
     """Whether the strides of a gradient are those that Note [Gradient layout contract] asks for."""
-    return array_obeys_layout(grad._array, variable._array)
+    return array_obeys_layout(grad._mt_array, variable._mt_array)
 
 
 def _warn_of_layout(grad: Tensor, variable: Tensor) -> None:
@@ -197,6 +197,6 @@ def array_obeys_layout(array: Any, variable_array: Any) -> bool:
 
 def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:
     """A copy of a gradient that obeys the contract; part of the gradient's history when grad mode is on."""
-    if geometry.is_dense(variable._array):
+    if geometry.is_dense(variable._mt_array):
         return grad.new_empty_strided(variable.shape, variable.stride()).copy_(grad)
     return grad.clone(memory_format=contiguous_format)

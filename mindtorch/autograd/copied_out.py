@@ -59,7 +59,7 @@ class CopiedOut:
 
 
 def _copy(out: Any, result: Any) -> None:
-    check_same(result._array, out._array)
+    check_same(result._mt_array, out._mt_array)
     if out.shape != result.shape:
         result = result.clone(memory_format=contiguous_format)
     write_out(out, result)

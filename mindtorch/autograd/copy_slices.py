@@ -15,7 +15,7 @@ class CopySlices(ConnectedNode):
 
     def __init__(self, base_edge: Any, base: Tensor, view: Tensor, function: Any) -> None:
         super().__init__((base_edge, *function.next_edges[1:]))
-        array = base._array
+        array = base._mt_array
         set_output(self, array)
         self.base_shape = base.shape
         self.base_stride = base.stride()

@@ -232,13 +232,13 @@ def _run(task: Pass) -> None:
             if edge is None or grad is None:
                 continue
             target, output_nr, shape, dtype = edge
-            array = grad._array
+            array = grad._mt_array
             if array.shape != shape or array.dtype is not dtype:
                 if shape is None:
                     _hand_over(arrived, grad, node, edge)
                     continue
                 grad = fit_gradient(grad, shape, dtype, node, edge)
-                array = grad._array
+                array = grad._mt_array
             held = arrived.get(target)
             if held is None:
                 arrived[target] = grad
@@ -294,11 +294,11 @@ def _add_recorded(earlier: Any, grad: Any) -> Any:
 
 def _add(held: Any, grad: Tensor) -> Any:
     """The same when nothing is recorded: what is to be kept for the node. See Note [Sums of gradients]."""
-    array = grad._array
+    array = grad._mt_array
     kind = type(array)
-    if type(held) is OwnSum and type(held.grad._array) is kind:
-        total = held.grad._array
-        if grad._kind and kind_of(held.grad) is grad._kind:
+    if type(held) is OwnSum and type(held.grad._mt_array) is kind:
+        total = held.grad._mt_array
+        if grad._mt_kind and kind_of(held.grad) is grad._mt_kind:
             try:
                 _add_kernels.direct(total, array, total)
                 return held
@@ -307,11 +307,11 @@ def _add(held: Any, grad: Tensor) -> Any:
         _add_kernels[kind](total, array, 1, total)
         return held
     (earlier,) = _received(held)
-    if type(earlier._array) is not kind:
+    if type(earlier._mt_array) is not kind:
         return _add_recorded(earlier, grad)
-    if kind is Array and _may_wait(earlier._array, array):
-        return Waiting((_contiguous(earlier._array), _contiguous(array)))
-    return OwnSum(wrap(_add_kernels[kind](earlier._array, array)))
+    if kind is Array and _may_wait(earlier._mt_array, array):
+        return Waiting((_contiguous(earlier._mt_array), _contiguous(array)))
+    return OwnSum(wrap(_add_kernels[kind](earlier._mt_array, array)))
 
 
 def _may_wait(earlier: Array, array: Array) -> bool:
@@ -375,7 +375,7 @@ def _run_tensor_hooks(node: Any, grads: list) -> None:
     for output_nr, reference in extras.retained.items():
         tensor = reference()
         if tensor is not None and grads[output_nr] is not None:
-            _retain(tensor._meta, grads[output_nr])
+            _retain(tensor._mt_meta, grads[output_nr])
 
 
 def _retain(meta: Any, grad: Tensor) -> None:
@@ -386,7 +386,7 @@ def _retain(meta: Any, grad: Tensor) -> None:
 
 
 def _run_leaf(task: Pass, leaf: Any, gradients: list, node: Any, edge: tuple) -> None:
-    if gradients[0] is not None and type(gradients[0]._array) is not type(leaf.variable._array):
+    if gradients[0] is not None and type(gradients[0]._mt_array) is not type(leaf.variable._mt_array):
         check_device(gradients[0], leaf, node, edge)
     captures = task.captures.get(leaf)
     if captures is None:

@@ -16,13 +16,13 @@ _sum_kernels = kernel_table("sum.dim_IntList")
 
 def fit_gradient(grad: Tensor, shape: tuple, numpy_dtype: Any, node: Any, edge: Any) -> Tensor:
     """A gradient in the shape and dtype of the value that it belongs to: what was broadcast is summed."""
-    if type(grad._array.shape) is not tuple:  # of an array that is batched
+    if type(grad._mt_array.shape) is not tuple:  # of an array that is batched
         grad = _sum_over_levels(grad, shape)
-    if tuple(grad._array.shape) != tuple(shape):
-        if not _expandable(shape, grad._array.shape):
+    if tuple(grad._mt_array.shape) != tuple(shape):
+        if not _expandable(shape, grad._mt_array.shape):
             raise _invalid(node, edge, f"got {list(grad.shape)} but expected shape compatible with {list(shape)}")
         grad = _sum_to(grad, shape)
-    if grad._array.dtype != numpy_dtype:
+    if grad._mt_array.dtype != numpy_dtype:
         wanted = from_numpy_dtype(numpy_dtype)
         if grad.is_complex() and not wanted.is_complex:
             grad = grad.real
@@ -47,7 +47,7 @@ def _sum_over_levels(grad: Tensor, shape: tuple) -> Tensor:
     The levels that are running stay: whoever asks for gradients inside `vmap` asks for one of each sample.
     """
     kept = {*levels_of(shape), *state.thread.vmap_levels}
-    for level in levels_of(grad._array.shape):
+    for level in levels_of(grad._mt_array.shape):
         if level not in kept:
             grad = ops._remove_batch_dim(grad, level.number, level.size, 0).sum(0)
     return grad
@@ -60,8 +60,8 @@ def _sum_to(grad: Any, shape: tuple) -> Tensor:
     extra = grad.ndim - len(shape)
     leading = tuple(range(extra))
     repeated = [extra + i for i, size in enumerate(shape) if size == 1 and grad.shape[extra + i] != 1]
-    if not repeated and type(grad._array) is np.ndarray and not (state.recorded_passes or state.interceptors):
-        return wrap(_sum_kernels[np.ndarray](grad._array, leading, False, None))
+    if not repeated and type(grad._mt_array) is np.ndarray and not (state.recorded_passes or state.interceptors):
+        return wrap(_sum_kernels[np.ndarray](grad._mt_array, leading, False, None))
     total = grad.sum((*leading, *repeated), keepdim=True)
     return total.view(shape) if extra else total
 

@@ -26,7 +26,7 @@ def connect_outputs(ctx: Any, node: Any, inputs: Sequence[Tensor], outputs: Sequ
 
 
 def _metadata_of(result: Any) -> tuple:
-    return (result._array.shape, result._array.dtype) if isinstance(result, Tensor) else ((), None)
+    return (result._mt_array.shape, result._mt_array.dtype) if isinstance(result, Tensor) else ((), None)
 
 
 def _belongs_to(result: Any, node: Any) -> bool:
@@ -59,7 +59,7 @@ def _is_differentiable(tensor: Tensor) -> bool:
 
 def _rewritten(node: Any, output: Tensor, position: int, count: int, is_input: bool) -> Tensor:
     """An output that `forward` wrote in place."""
-    if output.requires_grad and (output._meta.edge is None if output._is_view() else output.is_leaf):
+    if output.requires_grad and (output._mt_meta.edge is None if output._is_view() else output.is_leaf):
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
         warn(_NOT_AN_INPUT, UserWarning)
@@ -76,18 +76,18 @@ def _unconnected(output: Tensor, is_input: bool, is_written: bool) -> Tensor:
         return _view_of_itself(output) if is_input and not is_written else output
     if is_input:
         alias = alias_of(output)
-        alias._version_counter = share_version(output)
+        alias._mt_version = share_version(output)
         return alias
     return output if output._is_view() else output.detach_()
 
 
 def _view_of_itself(tensor: Tensor) -> Tensor:
-    return view_of(tensor, tensor._array, None, None)
+    return view_of(tensor, tensor._mt_array, None, None)
 
 
 def _forbid_writing(result: Any, creation: str) -> None:
     if isinstance(result, Tensor) and result._is_view():
-        result._meta.creation = creation
+        result._mt_meta.creation = creation
 
 
 _NOT_AN_INPUT = (

@@ -97,12 +97,12 @@ def _dim_of(value: Any, level: Level) -> int | None:
     """Which dimension of the array counts the samples."""
     if not isinstance(value, Tensor) or not is_batched_at(value, level):
         return None
-    dim: int = value._array.bdim
+    dim: int = value._mt_array.bdim
     return dim
 
 
 def _all_samples(tensor: Tensor, level: Level) -> Tensor:
-    return ops._remove_batch_dim(tensor, level.number, level.size, tensor._array.bdim)
+    return ops._remove_batch_dim(tensor, level.number, level.size, tensor._mt_array.bdim)
 
 
 def _as_sample(value: Any, dim: int | None, level: Level) -> Any:

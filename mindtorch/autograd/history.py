@@ -24,10 +24,10 @@ _thread = state.thread
 
 def edge_of(tensor: Any) -> Any:
     """The `(node, output_nr)` that a gradient of the tensor goes to; None if it takes no part in autograd."""
-    edge = tensor._edge
+    edge = tensor._mt_edge
     if edge or edge is None:
         return edge
-    meta = tensor._meta
+    meta = tensor._mt_meta
     if type(meta) is ViewMeta:
         _follow_base(tensor, meta)
         if meta.edge is not None:
@@ -51,8 +51,8 @@ def unless_complex(op: str, tensors: tuple, edges: tuple) -> tuple:
 def edges_of(tensors: Sequence[Any]) -> tuple:
     """The edges of a list of tensors, some of which may be None; nothing when no gradient is wanted."""
     for tensor in tensors:
-        if tensor is not None and tensor._edge is not None:
-            edges = tuple([None if tensor is None else tensor._edge or edge_of(tensor) for tensor in tensors])
+        if tensor is not None and tensor._mt_edge is not None:
+            edges = tuple([None if tensor is None else tensor._mt_edge or edge_of(tensor) for tensor in tensors])
             return edges if any(edges) else ()
     return ()
 
@@ -60,21 +60,21 @@ def edges_of(tensors: Sequence[Any]) -> tuple:
 def require_grad(leaf: Tensor) -> None:
     """Make a tensor a leaf whose gradient is computed. A view that is a leaf goes on asking its base first."""
     autograd_meta(leaf).requires_grad = True
-    accumulator = leaf._meta.accumulator
+    accumulator = leaf._mt_meta.accumulator
     node = accumulator and accumulator()
-    leaf._edge = ASK if leaf._meta.base is not None else edge_to(node or AccumulateGrad(leaf))
+    leaf._mt_edge = ASK if leaf._mt_meta.base is not None else edge_to(node or AccumulateGrad(leaf))
 
 
 def stop_requiring_grad(leaf: Tensor) -> None:
     """Make a tensor a leaf without a gradient. With requires_grad it gets its node back, if a graph leads to it."""
-    meta = leaf._meta
+    meta = leaf._mt_meta
     if meta is not None:
         meta.requires_grad = False
         if meta.base is not None:
-            leaf._edge = ASK
-        elif leaf._edge:
-            meta.accumulator = ref(leaf._edge[0])
-            leaf._edge = None
+            leaf._mt_edge = ASK
+        elif leaf._mt_edge:
+            meta.accumulator = ref(leaf._mt_edge[0])
+            leaf._mt_edge = None
 
 
 def set_array(tensor: Tensor, array: Any, keep_node: bool = True) -> None:
@@ -84,21 +84,21 @@ def set_array(tensor: Tensor, array: Any, keep_node: bool = True) -> None:
     gradients of the shape that the leaf had. If the new array is of another type, or `keep_node` says so, the leaf gets
     a new node, and that graph keeps the old one.
     """
-    old = tensor._array
+    old = tensor._mt_array
     if array is old:
         return
-    tensor._array = array
-    tensor._kind = None
+    tensor._mt_array = array
+    tensor._mt_kind = None
     keep_node = keep_node and type(array) is type(old) and array.dtype == old.dtype
-    edge = tensor._edge
+    edge = tensor._mt_edge
     if edge and edge[0].accumulates:
         node = edge[0]
         if keep_node and (getrefcount(edge) > ONE_OWNER or getrefcount(node) > ONE_OWNER):
             node.array = array
         else:
-            tensor._edge = edge_to(AccumulateGrad(tensor))
-    elif tensor._meta is not None:
-        _update_accumulator(tensor._meta, array, keep_node)
+            tensor._mt_edge = edge_to(AccumulateGrad(tensor))
+    elif tensor._mt_meta is not None:
+        _update_accumulator(tensor._mt_meta, array, keep_node)
 
 
 def _update_accumulator(meta: AutogradMeta, array: Any, keep_node: bool) -> None:
@@ -113,7 +113,7 @@ def _update_accumulator(meta: AutogradMeta, array: Any, keep_node: bool) -> None
 def become_leaf(tensor: Tensor, accumulator: AccumulateGrad) -> None:
     """Make a fresh tensor stand for the leaf of an AccumulateGrad."""
     autograd_meta(tensor).requires_grad = True
-    tensor._edge = edge_to(accumulator)
+    tensor._mt_edge = edge_to(accumulator)
 
 
 # -------------------- views --------------------
@@ -121,7 +121,7 @@ def become_leaf(tensor: Tensor, accumulator: AccumulateGrad) -> None:
 
 def _follow_base(view: Tensor, meta: ViewMeta) -> None:
     """Take the view again if its base was written since. See Note [Views follow their base]."""
-    version = view._version_counter[0]
+    version = view._mt_version[0]
     if meta.version == version or (meta.edge is None and edge_of(meta.base) is None):
         return
     _check_writable(meta, "its base or another view of its base has been")
@@ -141,10 +141,10 @@ def _follow_base(view: Tensor, meta: ViewMeta) -> None:
 def _edge_on_base(view: Tensor, base: Tensor) -> tuple:
     """The edge of the view taken again. If the base is outside of the graph, the view's node leads nowhere."""
     if edge_of(base) is not None:
-        return ViewRecipe(view, base)(base)._meta.edge
+        return ViewRecipe(view, base)(base)._mt_meta.edge
     stand_in = alias_of(base)
     require_grad(stand_in)
-    edge = ViewRecipe(view, base)(stand_in)._meta.edge
+    edge = ViewRecipe(view, base)(stand_in)._mt_meta.edge
     edge[0].next_edges = (None,) * len(edge[0].next_edges)
     return edge
 
@@ -154,7 +154,7 @@ def _edge_on_base(view: Tensor, base: Tensor) -> tuple:
 
 def check_inplace(tensor: Tensor) -> None:
     """Refuse an in-place op that is about to be recorded, if the tensor may not be written."""
-    meta = tensor._meta
+    meta = tensor._mt_meta
     if meta is None:
         return
     if meta.base is not None:
@@ -167,11 +167,11 @@ def check_inplace(tensor: Tensor) -> None:
 
 def mark_written(tensor: Tensor) -> None:
     """Raise the version that the tensor shares with its views."""
-    counter = tensor._version_counter
+    counter = tensor._mt_version
     if counter is not None:
         counter[0] += 1
-    elif tensor._meta is None or not tensor._meta.inference:
-        tensor._version_counter = [1]
+    elif tensor._mt_meta is None or not tensor._mt_meta.inference:
+        tensor._mt_version = [1]
     elif not _thread.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
@@ -181,37 +181,37 @@ def mark_written(tensor: Tensor) -> None:
 
 def rebase(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
     """Make a tensor that was written in place the output of the node."""
-    meta = tensor._meta
+    meta = tensor._mt_meta
     if meta is not None and meta.base is not None:
         _rebase_view(tensor, node)
         return
-    old = tensor._edge
+    old = tensor._mt_edge
     set_history(tensor, node, output_nr)
     if meta is not None:
-        move_hooks(meta, old, tensor._edge)
+        move_hooks(meta, old, tensor._mt_edge)
 
 
 def set_history(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
     """Make a tensor the output of the node."""
-    set_output(node, tensor._array)
-    meta = tensor._meta
+    set_output(node, tensor._mt_array)
+    meta = tensor._mt_meta
     if meta is not None and meta.base is not None:
         meta.edge = edge_to(node, output_nr)
-        meta.version = tensor._version_counter[0]
+        meta.version = tensor._mt_version[0]
     else:
-        tensor._edge = edge_to(node, output_nr)
+        tensor._mt_edge = edge_to(node, output_nr)
 
 
 def _rebase_view(view: Tensor, node: Any) -> None:
     """The base becomes the output of a CopySlices around the node; the view follows it."""
-    base = view._meta.base
-    set_output(node, view._array)
+    base = view._mt_meta.base
+    set_output(node, view._mt_array)
     old = edge_of(base)
     copy_slices = CopySlices(old, base, view, node)
-    base._edge = edge_to(copy_slices)
-    if base._meta is not None:
-        move_hooks(base._meta, old, base._edge)
-    view._meta.version = -1  # whatever it has followed since the write, it is to follow the base again
+    base._mt_edge = edge_to(copy_slices)
+    if base._mt_meta is not None:
+        move_hooks(base._mt_meta, old, base._mt_edge)
+    view._mt_meta.version = -1  # whatever it has followed since the write, it is to follow the base again
     edge_of(view)
 
 

@@ -54,7 +54,7 @@ class SavedOriginals:
 
     def before_write(self, tensor: Tensor) -> None:
         """Copy what is kept of the memory that is about to be written."""
-        for handle in self.by_memory.pop(id(tensor._version_counter), ()):
+        for handle in self.by_memory.pop(id(tensor._mt_version), ()):
             self.cloned[handle] = self.original.pop(handle).clone()
 
 

@@ -46,7 +46,7 @@ class Node(NodeBase):
             return self._nothing_saved()
         for held in kept:
             if type(held) is Tensor:
-                counter = held._version_counter
+                counter = held._mt_version
                 if counter is not None and counter[0]:
                     return self._unpack_one_by_one()
             elif held is not None and type(held) is not float:

@@ -25,15 +25,15 @@ def recorded(node: Any, function: Callable, *args: Any, **kwargs: Any) -> Any:
     made of."""
     result = _unrecorded(function, args, kwargs)
     if isinstance(result, Tensor):
-        return wrap(result._array, node)
-    return tuple([wrap_output(each._array, node, place) for place, each in enumerate(result)])
+        return wrap(result._mt_array, node)
+    return tuple([wrap_output(each._mt_array, node, place) for place, each in enumerate(result)])
 
 
 def recorded_outputs(
     node: Any, differentiable: Sequence[bool], function: Callable, *args: Any, **kwargs: Any
 ) -> tuple[Tensor | None, ...]:
     """The same for a function with several results, of which some have a gradient."""
-    arrays = [result._array for result in _unrecorded(function, args, kwargs)]
+    arrays = [result._mt_array for result in _unrecorded(function, args, kwargs)]
     if sum(differentiable) == 1:
         return tuple([wrap(array, node if has_edge else None) for array, has_edge in zip(arrays, differentiable)])
     places = accumulate(differentiable, initial=0)
@@ -77,9 +77,9 @@ def _listed(tensors: Any) -> Sequence[Any]:
 
 
 def _write(out: Any, result: Any) -> None:
-    check_result_dtype(result._array.dtype, out._array.dtype)
-    if needs_resize(out._array, result.shape):
-        set_array(out, result.to(out.dtype)._array)
+    check_result_dtype(result._mt_array.dtype, out._mt_array.dtype)
+    if needs_resize(out._mt_array, result.shape):
+        set_array(out, result.to(out.dtype)._mt_array)
         mark_written(out)
     else:
         out.copy_(result)

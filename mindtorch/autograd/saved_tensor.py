@@ -28,23 +28,23 @@ _thread = state.thread
 
 def save(tensor: Any) -> Any:
     """What to keep for an input."""
-    if tensor._version_counter is None and type(tensor) is Tensor and not state.interceptors:
-        meta = tensor._meta
+    if tensor._mt_version is None and type(tensor) is Tensor and not state.interceptors:
+        meta = tensor._mt_meta
         if meta is None or not meta.inference:
             return tensor
     if state.interceptors and _thread.saved_tensor_hooks:
         return _packed(tensor, edge_of(tensor))
-    counter = tensor._version_counter
+    counter = tensor._mt_version
     if counter is None:
         if type(tensor) is WrappedNumber:
-            return tensor._array
-        meta = tensor._meta
+            return tensor._mt_array
+        meta = tensor._mt_meta
         if meta is not None and meta.inference:
             _refuse_inference()
         version = 0
     else:
         version = counter[0]
-        if tensor._meta is not None and tensor._meta.inference:
+        if tensor._mt_meta is not None and tensor._mt_meta.inference:
             _refuse_inference()
     return tensor if not version and type(tensor) is Tensor else (tensor, version)
 
@@ -60,7 +60,7 @@ def save_copy(tensor: Any) -> Any:
 
 def save_output(node: Any, tensor: Tensor) -> Any:
     """What to keep for an output of the node itself."""
-    edge = tensor._edge or edge_of(tensor)
+    edge = tensor._mt_edge or edge_of(tensor)
     if edge is None:
         return save(tensor)
     if not state.interceptors:
@@ -72,11 +72,11 @@ def save_output(node: Any, tensor: Tensor) -> Any:
         saved.tangents = holder_of(tensor)
     else:
         saved = _new(SavedOutput)
-    counter = tensor._version_counter
+    counter = tensor._mt_version
     if counter is None:
-        tensor._version_counter = counter = [0]
-    saved.array = tensor._array
-    saved.kind = tensor._kind
+        tensor._mt_version = counter = [0]
+    saved.array = tensor._mt_array
+    saved.kind = tensor._mt_kind
     saved.counter = counter
     saved.version = counter[0]
     saved.output_nr = edge[1]
@@ -88,16 +88,16 @@ def save_output(node: Any, tensor: Tensor) -> Any:
 def unpack(saved: Any, node: Any) -> Any:
     """The tensor or number that was saved; the node is the one that asks."""
     if type(saved) is Tensor:
-        counter = saved._version_counter
+        counter = saved._mt_version
         if counter is None or not counter[0]:
             return saved
         saved = saved, 0
     if type(saved) is tuple:
         tensor, version = saved
-        counter = tensor._version_counter
+        counter = tensor._mt_version
         if counter is None or counter[0] == version:
             return tensor
-        raise modified_in_place(tensor._array, edge_of(tensor), counter[0], version)
+        raise modified_in_place(tensor._mt_array, edge_of(tensor), counter[0], version)
     return saved.unpack(node) if isinstance(saved, (SavedOutput, SavedTensor)) else saved
 
 
@@ -115,8 +115,8 @@ class SavedOutput:
 
     def on_graph(self, edge: tuple | None) -> Tensor:
         tensor = wrap(self.array, None, self.kind)
-        tensor._version_counter = self.counter
-        tensor._edge = edge
+        tensor._mt_version = self.counter
+        tensor._mt_edge = edge
         return tensor
 
 
@@ -139,14 +139,14 @@ class SavedObject(SavedOutput):
     def on_graph(self, edge: tuple | None) -> Tensor:
         wanted = state.interceptors and torch_dispatch.is_wanted((self.copy,))
         tensor = torch_dispatch.ask_op("detach", self.copy) if wanted else same_object(self.copy)
-        tensor._version_counter = self.counter
-        tensor._edge = edge
+        tensor._mt_version = self.counter
+        tensor._mt_edge = edge
         return tensor
 
 
 def as_object(held: Any, output: Tensor, copy: Tensor) -> Any:
     """What to keep instead of a SavedOutput, if that is this output."""
-    if not isinstance(held, SavedOutput) or held.counter is not output._version_counter:
+    if not isinstance(held, SavedOutput) or held.counter is not output._mt_version:
         return held
     saved = _new(SavedObject)
     for name in SavedOutput.__slots__:
@@ -225,19 +225,19 @@ class SavedTensor:
         """The unpacked data in the place that the saved tensor had in the graph."""
         owner, output_nr, *_ = self._edge
         has_own_ops = type(data) is not Tensor and torch_dispatch.takes_over(type(data))
-        tensor = torch_dispatch.ask_op("detach", data) if has_own_ops else wrap(data._array)
-        tensor._version_counter = share_version(data)
+        tensor = torch_dispatch.ask_op("detach", data) if has_own_ops else wrap(data._mt_array)
+        tensor._mt_version = share_version(data)
         if owner is not None and owner.accumulates:
             become_leaf(tensor, owner)
         else:
-            tensor._edge = edge_to(owner or node, output_nr)
+            tensor._mt_edge = edge_to(owner or node, output_nr)
         return tensor
 
 
 def _packed(tensor: Any, edge: Any) -> Any:
     """What to keep while saved-tensor hooks are active. They never see a Python number."""
     if type(tensor) is WrappedNumber:
-        return tensor._array
+        return tensor._mt_array
     if tensor.is_inference():
         _refuse_inference()
     if _thread.outcome is not None:
@@ -250,7 +250,7 @@ def _packed(tensor: Any, edge: Any) -> Any:
 def _detached(tensor: Tensor) -> Tensor:
     """The tensor outside of the graph, with the same version counter."""
     alias = alias_of(tensor)
-    alias._version_counter = share_version(tensor)
+    alias._mt_version = share_version(tensor)
     return alias
 
 

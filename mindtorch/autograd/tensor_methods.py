@@ -26,11 +26,11 @@ class FlagMethods:
 
     @property
     def requires_grad(self: Any) -> bool:
-        if type(self._array) is BatchedArray and _is_sample(self):
+        if type(self._mt_array) is BatchedArray and _is_sample(self):
             return False
-        if self._edge:
+        if self._mt_edge:
             return True
-        meta = self._meta
+        meta = self._mt_meta
         if meta is None:
             return False
         return meta.requires_grad or (meta.base is not None and (meta.edge is not None or meta.base.requires_grad))
@@ -60,45 +60,45 @@ class FlagMethods:
 
     @property
     def grad_fn(self: Any) -> Any:
-        if type(self._array) is BatchedArray and _is_sample(self):
+        if type(self._mt_array) is BatchedArray and _is_sample(self):
             return None
-        edge = self._edge or edge_of(self)
+        edge = self._mt_edge or edge_of(self)
         return None if edge is None or edge[0].begins else edge[0]
 
     @property
     def is_leaf(self: Any) -> bool:
-        if type(self._array) is BatchedArray and _is_sample(self):
+        if type(self._mt_array) is BatchedArray and _is_sample(self):
             return True
-        edge = self._edge or edge_of(self)
+        edge = self._mt_edge or edge_of(self)
         return edge is None or edge[0].begins
 
     @property
     def output_nr(self: Any) -> int:
-        edge = self._edge or (self._meta.edge if self._is_view() else None)
+        edge = self._mt_edge or (self._mt_meta.edge if self._is_view() else None)
         return 0 if edge is None else edge[1]
 
     @property
     def name(self: Any) -> str | None:
-        return None if self._meta is None else self._meta.name
+        return None if self._mt_meta is None else self._mt_meta.name
 
     def detach_(self: Any) -> Any:
         """Cut the tensor off from its history, in place."""
         if _thread.inference and not self.is_inference():
             return self  # torch, too, leaves tensors from outside in the graph
-        meta = self._meta
+        meta = self._mt_meta
         if meta is not None:
             if meta.base is not None:
                 raise RuntimeError(_DETACHED_VIEW)
             meta.requires_grad = False
             meta.hooks = None
-        self._edge = None
+        self._mt_edge = None
         return self
 
 
 def _is_sample(tensor: Tensor) -> bool:
     """Whether `vmap` is the innermost transform around a tensor: its history is that of all samples, and not shown."""
     depths = depths_of(tensor)
-    return not depths or depths[0] < tensor._array.level.depth
+    return not depths or depths[0] < tensor._mt_array.level.depth
 
 
 def _set_requires_grad(tensor: Tensor, value: bool) -> None:
@@ -141,9 +141,9 @@ class GradMethods:
     @property
     def grad(self: Any) -> Tensor | None:
         """The gradient that backward has stored."""
-        meta = self._meta
+        meta = self._mt_meta
         grad = None if meta is None else meta.grad
-        if grad is None and self._edge is not None and not self.is_leaf and not self.retains_grad:
+        if grad is None and self._mt_edge is not None and not self.is_leaf and not self.retains_grad:
             warn(_NON_LEAF_GRAD, UserWarning)
         return grad
 
@@ -152,13 +152,13 @@ class GradMethods:
         if value is not None:
             _check_grad(self, value)
             autograd_meta(self).grad = value
-        elif self._meta is not None:
-            self._meta.grad = None
+        elif self._mt_meta is not None:
+            self._mt_meta.grad = None
 
     @grad.deleter
     def grad(self: Any) -> None:
-        if self._meta is not None:
-            self._meta.grad = None
+        if self._mt_meta is not None:
+            self._mt_meta.grad = None
 
     @property
     def grad_dtype(self: Any) -> Dtype:
@@ -176,7 +176,7 @@ class GradMethods:
         if self.is_inference():
             autograd_meta(alias).inference = True
             if not _thread.inference:
-                alias._version_counter = [0]  # outside of inference mode every new tensor has one, and may be written
+                alias._mt_version = [0]  # outside of inference mode every new tensor has one, and may be written
         return alias
 
     @data.setter
@@ -186,14 +186,14 @@ class GradMethods:
         where = _innermost_transform(self) if _thread.transforms else None
         if where is not None:
             raise RuntimeError(f"mutating directly with `.data` {where} transform is not allowed.")
-        if type(value._array) is not type(self._array):
+        if type(value._mt_array) is not type(self._mt_array):
             raise RuntimeError(
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
                 "type."
             )
         if self.requires_grad and not _is_differentiable(value.dtype):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-        set_array(self, value._array)
+        set_array(self, value._mt_array)
         if self.is_inference() != value.is_inference():
             autograd_meta(self).inference = value.is_inference()
 
@@ -204,7 +204,7 @@ class GradMethods:
 
 def _innermost_transform(tensor: Tensor) -> str | None:
     """In torch's words, which transform a tensor is in: the innermost for whose function it was made."""
-    array, depths = tensor._array, depths_of(tensor)
+    array, depths = tensor._mt_array, depths_of(tensor)
     if type(array) is BatchedArray and array.level.depth > max(depths, default=0):
         return "under vmap"
     return "inside functorch" if depths else None
@@ -272,11 +272,11 @@ class HookMethods:
 
     @property
     def _backward_hooks(self: Any) -> Any:
-        return None if self._meta is None else self._meta.hooks
+        return None if self._mt_meta is None else self._mt_meta.hooks
 
     @_backward_hooks.setter
     def _backward_hooks(self: Any, hooks: Any) -> None:
-        if hooks is None and self._meta is None:
+        if hooks is None and self._mt_meta is None:
             return
         autograd_meta(self).hooks = hooks
         if hooks is not None and not self.is_leaf:
@@ -301,7 +301,7 @@ class HookMethods:
 
     @property
     def retains_grad(self: Any) -> bool:
-        return self._meta is not None and bool(self._meta.retains_grad)
+        return self._mt_meta is not None and bool(self._mt_meta.retains_grad)
 
 
 _DETACHED_VIEW = (

@@ -35,7 +35,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_cau
 
 def _has_kernel(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, enable_gqa: bool) -> bool:
     """Whether torch computes it as one op, which has other strides and another node."""
-    arrays = query._array, key._array, value._array
+    arrays = query._mt_array, key._mt_array, value._mt_array
     if not all([array.ndim == 4 for array in arrays]) or not query.is_floating_point() or query.device.type == "npu":
         return False
     if mask is not None and (mask.ndim not in (2, 4) or mask.requires_grad):
@@ -86,13 +86,13 @@ def _bias(masked: Tensor, scores: Tensor) -> Tensor:
 
 
 def _check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool) -> None:
-    if not query._array.dtype == key._array.dtype == value._array.dtype:
-        names = [c_name(tensor._array) for tensor in (query, key, value)]
+    if not query._mt_array.dtype == key._mt_array.dtype == value._mt_array.dtype:
+        names = [c_name(tensor._mt_array) for tensor in (query, key, value)]
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, "
             f"but got query.dtype: {names[0]} key.dtype: {names[1]} and value.dtype: {names[2]} instead."
         )
-    if query._array.ndim < 2 or key._array.ndim < 2 or value._array.ndim < 2:
+    if query._mt_array.ndim < 2 or key._mt_array.ndim < 2 or value._mt_array.ndim < 2:
         raise RuntimeError(
             "Expected query, key, and value to all be  at least 2 dimensional, "
             f"but got query.dim: {query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."
@@ -102,7 +102,7 @@ def _check_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | N
     if mask.dtype not in (boolean, float32, query.dtype):
         raise RuntimeError(
             "Expected attn_mask dtype to be bool or float or to match query dtype, "
-            f"but got attn_mask.dtype: {c_name(mask._array)} and  query.dtype: {c_name(query._array)} instead."
+            f"but got attn_mask.dtype: {c_name(mask._mt_array)} and  query.dtype: {c_name(query._mt_array)} instead."
         )
     if is_causal:
         raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")

@@ -125,5 +125,5 @@ def linalg_svdvals_out(A: Tensor, driver: str | None = None, *, out: Tensor) -> 
 
 def linalg_eigvalsh_out(input: Tensor, UPLO: str = "L", *, out: Tensor) -> Tensor:
     if not (input.is_floating_point() or input.is_complex()):
-        check_same(input._array, out._array)
+        check_same(input._mt_array, out._mt_array)
     return _written(out, input, linalg_eigvalsh, UPLO)

@@ -25,7 +25,7 @@ class Equation:
 def einsum(equation, tensors, path=None):
     if not tensors:
         raise RuntimeError("einsum(): must provide at least one operand")
-    parsed, labels = parse(equation, tuple([tensor._array.ndim for tensor in tensors]))
+    parsed, labels = parse(equation, tuple([tensor._mt_array.ndim for tensor in tensors]))
     operands = [_aligned(tensor, own, labels) for tensor, own in zip(tensors, parsed.operands, strict=True)]
     _check_sizes(tensors, parsed.operands)
     return _contracted(operands, len(parsed.output), path)
@@ -158,7 +158,7 @@ def _check_diagonal(tensor: Tensor, label: str, first: int, second: int) -> None
 def _check_sizes(tensors: Sequence[Tensor], operands: Sequence[tuple[str, ...]]) -> None:
     seen: dict[str, int] = {}
     for place, (tensor, labels) in enumerate(zip(tensors, operands, strict=True)):
-        for label, extent in zip(labels, tensor._array.shape, strict=True):
+        for label, extent in zip(labels, tensor._mt_array.shape, strict=True):
             known = seen.get(label, 1)
             if extent not in (1, known) and known != 1:
                 raise RuntimeError(
@@ -187,13 +187,13 @@ def _contracted(operands: list[Tensor], kept: int, path: Sequence[int] | None) -
     result = operands[0]
     if rank == kept:
         return result
-    return result.view(result._array.shape[:kept]) if several else result.sum(tuple(range(kept, rank)))
+    return result.view(result._mt_array.shape[:kept]) if several else result.sum(tuple(range(kept, rank)))
 
 
 def _contract_pair(left: Tensor, right: Tensor, others: list[Tensor], kept: int) -> tuple[Tensor, Tensor]:
     """Sums beforehand what only one of the two has and nobody else needs."""
     alone_left, alone_right = [], []
-    left_shape, right_shape = left._array.shape, right._array.shape
+    left_shape, right_shape = left._mt_array.shape, right._mt_array.shape
     for dim in range(kept, len(left_shape)):
         if _is_done(dim, others):
             if left_shape[dim] != 1 and right_shape[dim] == 1:
@@ -209,21 +209,21 @@ def _contract_pair(left: Tensor, right: Tensor, others: list[Tensor], kept: int)
 
 def _shared(left: Tensor, right: Tensor, others: list[Tensor], kept: int) -> list[int]:
     """The dimensions to sum in this product: both have them, and no later operand does."""
-    left_shape, right_shape = left._array.shape, right._array.shape
+    left_shape, right_shape = left._mt_array.shape, right._mt_array.shape
     dims = range(kept, len(left_shape))
     return [dim for dim in dims if left_shape[dim] != 1 and right_shape[dim] != 1 and _is_done(dim, others)]
 
 
 def _is_done(dim: int, others: list[Tensor]) -> bool:
     """Whether no later operand needs a dimension."""
-    return all(other._array.shape[dim] == 1 for other in others)
+    return all(other._mt_array.shape[dim] == 1 for other in others)
 
 
 def multiply_and_sum(left: Tensor, right: Tensor, summed: Sequence[int]) -> Tensor:
     """The product of two tensors of one rank, summed over `summed` (which become size 1), as one batched product."""
     if not summed:
         return left * right
-    pairs = list(enumerate(zip(left._array.shape, right._array.shape, strict=True)))
+    pairs = list(enumerate(zip(left._mt_array.shape, right._mt_array.shape, strict=True)))
     both = [dim for dim, (a, b) in pairs if dim not in summed and a != 1 and b != 1]
     left_only = [dim for dim, (a, b) in pairs if dim not in summed and a != 1 and b == 1]
     right_only = [dim for dim, (a, b) in pairs if dim not in summed and a == 1]

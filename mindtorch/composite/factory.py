@@ -151,7 +151,7 @@ def _same_device(own: Device, wanted: Device) -> bool:
 def _has_format(input: Tensor, memory_format: Any) -> bool:
     if memory_format is None or memory_format is preserve_format:
         return True
-    return geometry.suggested_format(input._array) is memory_format
+    return geometry.suggested_format(input._mt_array) is memory_format
 
 
 # -------------------- indices of triangles --------------------

@@ -75,12 +75,12 @@ def diag(input, diagonal):
 
 def diag_out(input, diagonal, out):
     result = diag(input, diagonal)
-    if input.ndim == 1 and not can_convert(input._array.dtype, out._array.dtype):
+    if input.ndim == 1 and not can_convert(input._mt_array.dtype, out._mt_array.dtype):
         found, wanted = input.dtype.storage_name, out.dtype.storage_name
         raise RuntimeError(f"diag: result type {found} can't be cast to the desired out= type {wanted}")
     if out.dtype is not result.dtype:
-        needs_resize(out._array, tuple(result.shape))
-    check_same(result._array, out._array)
+        needs_resize(out._mt_array, tuple(result.shape))
+    check_same(result._mt_array, out._mt_array)
     return write_out(out, result)
 
 
@@ -105,12 +105,12 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim):
 def one_hot(input, num_classes):
     if input.dtype is not int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    shape = input._array.shape
+    shape = input._mt_array.shape
     if not input.numel():
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return input.new_empty((*shape, num_classes))
-    classes = input._array if type(input._array) is np.ndarray else input
+    classes = input._mt_array if type(input._mt_array) is np.ndarray else input
     if classes.min().item() < 0:
         raise RuntimeError("Class values must be non-negative.")
     largest = classes.max().item()
@@ -172,7 +172,7 @@ def repeat_interleave_int(input, repeats, dim, output_size):
     wrapped = geometry.wrap_dim(dim, input.ndim)
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
-    shape = [*input._array.shape] or [1]
+    shape = [*input._mt_array.shape] or [1]
     if output_size is not None and output_size != (grown_size := shape[wrapped] * repeats):
         raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {grown_size} but got {output_size}")
     spread = input.reshape(tuple(shape)).unsqueeze(wrapped + 1)
@@ -256,14 +256,14 @@ def take_along_dim(input, indices, dim, out=None):
             f"but got {input.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
         )
     wrapped = geometry.wrap_dim(dim, input.ndim)
-    own, wanted = list(input._array.shape), list(indices._array.shape)
+    own, wanted = list(input._mt_array.shape), list(indices._mt_array.shape)
     own[wrapped] = wanted[wrapped] = 1
     common = list(broadcast_shapes(tuple(own), tuple(wanted)))
     spread = [common.copy(), common.copy()]
-    spread[0][wrapped], spread[1][wrapped] = input._array.shape[wrapped], indices._array.shape[wrapped]
+    spread[0][wrapped], spread[1][wrapped] = input._mt_array.shape[wrapped], indices._mt_array.shape[wrapped]
     places = indices.expand(tuple(spread[1]))
     if places.numel():
-        places = places.remainder(input._array.shape[wrapped])  # counted from the end, or around
+        places = places.remainder(input._mt_array.shape[wrapped])  # counted from the end, or around
     return ops.gather(input.expand(tuple(spread[0])), wrapped, places, out=out)
 
 
@@ -278,18 +278,18 @@ def take(input, index):
         raise IndexError("take(): tried to take from an empty tensor")
     numbers = index.reshape((-1,))
     if _are_from_front(numbers, size):
-        return ops._unsafe_view(input.reshape((-1,)).index_select(0, numbers), index._array.shape)
+        return ops._unsafe_view(input.reshape((-1,)).index_select(0, numbers), index._mt_array.shape)
     every = without_levels(numbers).reshape((-1,))
     outside = every[(every < -size) | (every >= size)]
     if outside.numel():
         raise IndexError(f"out of range: tried to access index {outside[0].item()} on a tensor of {size} elements.")
     wrapped = ops.where(numbers < 0, numbers + size, numbers)
-    return ops._unsafe_view(input.reshape((-1,)).index_select(0, wrapped), index._array.shape)
+    return ops._unsafe_view(input.reshape((-1,)).index_select(0, wrapped), index._mt_array.shape)
 
 
 def _are_from_front(numbers: Tensor, size: int) -> bool:
     """Whether plain numbers of elements are all in range, and none counts from the end."""
-    array = numbers._array
+    array = numbers._mt_array
     return type(array) is np.ndarray and array.size > 0 and array.min() >= 0 and bool(array.max() < size)
 
 
@@ -312,8 +312,8 @@ def index_fill_(input, dim, index, value):
     wrapped = _check_filling(input, dim, index, isinstance(value, complex))
     if not input.ndim:
         return input.fill_(value)
-    if is_expanded(input._array):
-        warn_if_expanded(input._array, "index_fill_", "tensor[mask] = scalar")
+    if is_expanded(input._mt_array):
+        warn_if_expanded(input._mt_array, "index_fill_", "tensor[mask] = scalar")
         _fill_expanded(input, wrapped, index, value)
     else:
         input.transpose(0, dim)[index] = value
@@ -371,7 +371,7 @@ def index_copy(input, dim, index, source):
 
 def index_copy_(input, dim, index, source):
     _check_recorded_write(input)
-    check_distinct(input._array)
+    check_distinct(input._mt_array)
     wrapped = geometry.wrap_dim(dim, input.ndim)
     _check_index_copy(input, wrapped, index, source)
     target = input.view((1,)) if not input.ndim else input.transpose(0, wrapped)
@@ -436,9 +436,9 @@ def diagflat(input, offset):
 def fill_diagonal_(input, fill_value, wrap):
     if input.ndim < 2:
         raise RuntimeError("dimensions must larger than 1")
-    if input.ndim > 2 and len(set(input._array.shape)) > 1:
+    if input.ndim > 2 and len(set(input._mt_array.shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
-    shape, diagonal = input._array.shape, input
+    shape, diagonal = input._mt_array.shape, input
     while diagonal.ndim > 1:
         diagonal = diagonal.diagonal()
     diagonal.fill_(fill_value)

@@ -114,7 +114,7 @@ from mindtorch.tensor import Tensor
 
 
 def matmul(input, other):
-    ranks = input._array.ndim, other._array.ndim
+    ranks = input._mt_array.ndim, other._mt_array.ndim
     if ranks == (2, 2):
         return ops.mm(input, other)
     if 0 in ranks:
@@ -126,19 +126,19 @@ def matmul(input, other):
 
 
 def matmul_out(input, other, out):
-    product = _OUT_PRODUCTS.get((input._array.ndim, other._array.ndim))
+    product = _OUT_PRODUCTS.get((input._mt_array.ndim, other._mt_array.ndim))
     if product is not None:
         return getattr(ops, product)(input, other, out=out)
     if input.ndim > 2 and other.ndim == 1:
-        *leading, inner = input._array.shape
+        *leading, inner = input._mt_array.shape
         flat = ops.mv_out(input.reshape((prod(leading), inner)), other, out=out.new_empty((prod(leading),)))
         return write_out(out, flat.view(tuple(leading)))
-    check_same(input._array, out._array)
+    check_same(input._mt_array, out._mt_array)
     return write_out(out, matmul(input, other))
 
 
 def _vector_matrix(input: Tensor, other: Tensor) -> Tensor:
-    return ops._unsafe_view(ops.mm(input.unsqueeze(0), other), other._array.shape[1:])
+    return ops._unsafe_view(ops.mm(input.unsqueeze(0), other), other._mt_array.shape[1:])
 
 
 _OUT_PRODUCTS = {(1, 1): "dot_out", (2, 1): "mv_out", (2, 2): "mm_out"}
@@ -165,7 +165,7 @@ def _should_fold(input: Tensor, other: Tensor) -> bool:
         return False  # the product would have to be transposed and copied
     if not large.numel():
         return True
-    shape, strides = large._array.shape, large.stride()
+    shape, strides = large._mt_array.shape, large.stride()
     return all(strides[dim] == strides[dim + 1] * shape[dim + 1] for dim in range(large.ndim - 2))
 
 
@@ -175,16 +175,16 @@ def _folded(input: Tensor, other: Tensor) -> Tensor:
         large, small = other.transpose(-1, -2), input.t() if input.ndim == 2 else input
     else:
         large, small = input, other
-    *leading, inner = large._array.shape
+    *leading, inner = large._mt_array.shape
     flat = large.reshape((prod(leading), inner))
     if small.ndim == 1:
         return ops._unsafe_view(flat.mv(small), tuple(leading))
-    result = ops._unsafe_view(ops.mm(flat, small), (*leading, small._array.shape[1]))
+    result = ops._unsafe_view(ops.mm(flat, small), (*leading, small._mt_array.shape[1]))
     return result.transpose(-1, -2).contiguous() if turned else result
 
 
 def _batched(input: Tensor, other: Tensor) -> Tensor:
-    left, right = input._array.shape, other._array.shape
+    left, right = input._mt_array.shape, other._mt_array.shape
     if len(left) == 3 and len(right) == 3:
         if left[0] == right[0]:
             return ops._unsafe_view(ops.bmm(input, other), (*left[:2], right[2]))
@@ -210,23 +210,23 @@ def _batched(input: Tensor, other: Tensor) -> Tensor:
 
 
 def linear(input, weight, bias):
-    ndim = input._array.ndim
-    if not ndim or not weight._array.ndim:
+    ndim = input._mt_array.ndim
+    if not ndim or not weight._mt_array.ndim:
         ranks = f"{ndim}D and {weight.ndim}D"
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {ranks}")
     if bias is None:
         return matmul(input, weight.t())
-    if ndim == 2 == weight._array.ndim:
+    if ndim == 2 == weight._mt_array.ndim:
         return ops.addmm(bias, input, weight.t())
     if input.is_contiguous():
-        *leading, inner = input._array.shape
+        *leading, inner = input._mt_array.shape
         flat = ops.addmm(bias, input.reshape((prod(leading), inner)), weight.t())
-        return flat.view((*leading, flat._array.shape[1]))
+        return flat.view((*leading, flat._mt_array.shape[1]))
     return matmul(input, weight.t()).add_(bias)
 
 
 def linear_out(input, weight, bias, out):
-    check_same(input._array, out._array)
+    check_same(input._mt_array, out._mt_array)
     return write_out(out, linear(input, weight, bias))
 
 
@@ -402,7 +402,7 @@ def matrix_power_out(input, n, out):
     if not can_cast(input.dtype, out.dtype) or n in (0, 1):
         return write_castable("matrix_power", "result", out, matrix_power(input, n))
     if n == 2:
-        check_same(input._array, out._array)
+        check_same(input._mt_array, out._mt_array)
     return _matrix_power_out(input, n, out=out)
 
 

@@ -38,7 +38,7 @@ def huber_loss_out(input, target, reduction, delta, out):
 
 
 def huber_loss_backward(grad_output, input, target, reduction, delta):
-    check_same_dtype(target._array.dtype, input._array.dtype)
+    check_same_dtype(target._mt_array.dtype, input._mt_array.dtype)
     return ops.smooth_l1_loss_backward(grad_output, input, target, reduction, delta) * delta
 
 

@@ -29,7 +29,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     if not input.numel():
         return input.clone(), input.new_zeros((N, group)), input.new_zeros((N, group))
     wide = [each.to(float32) if _is_short(each) else each for each in (input, weight, bias)]  # rounded once, at the end
-    is_plain = not state.interceptors and type(input._array) is np.ndarray
+    is_plain = not state.interceptors and type(input._mt_array) is np.ndarray
     normalize = _normalized_arrays if is_plain else _normalized_groups
     result, mean, rstd = normalize(*wide, group, eps)
     return result.to(input.dtype), mean.to(input.dtype), rstd.to(input.dtype)
@@ -54,7 +54,7 @@ def _normalized_groups(
     rows = input.reshape(input.shape[0], group, -1)
     normal, mean, rstd = ops.native_layer_norm(rows, (rows.shape[2],), None, None, eps)
     result = ops._unsafe_view(normal, input.shape)
-    if (form := suggested_format(input._array)) is not contiguous_format:
+    if (form := suggested_format(input._mt_array)) is not contiguous_format:
         result = result.to(memory_format=form)
     shape = _by_channel(input)
     result = result if weight is None else result * weight.reshape(shape)
@@ -66,8 +66,8 @@ def _normalized_arrays(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, group: int, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The same while nobody watches the ops that it is made of."""
-    array, shape = input._array, _by_channel(input)
-    factors = [None if each is None else each._array.reshape(shape) for each in (weight, bias)]
+    array, shape = input._mt_array, _by_channel(input)
+    factors = [None if each is None else each._mt_array.reshape(shape) for each in (weight, bias)]
     result, mean, rstd = quiet(_scaled_groups, array.reshape(len(array) * group, -1), array.shape, *factors, eps)
     statistics = len(array), group
     result = laid_out(result, image_layout.following(array, array.shape))
@@ -88,7 +88,7 @@ def _scaled_groups(
 
 def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask):
     """The gradients of the input, the weight and the bias, as far as they are wanted."""
-    is_plain = not state.interceptors and type(input._array) is np.ndarray
+    is_plain = not state.interceptors and type(input._mt_array) is np.ndarray
     if is_plain and not state.thread.grad_enabled and not _is_short(input) and input.numel():
         return _array_gradients(grad_out, input, mean, rstd, weight, group, output_mask)
     wants_input, wants_weight, wants_bias = output_mask
@@ -118,8 +118,8 @@ def _array_gradients(
     output_mask: Sequence[bool],
 ) -> tuple[Tensor | None, ...]:
     """The same while nobody watches the ops that it is made of."""
-    arrays = [each._array for each in (grad_out, input, mean, rstd)]
-    factor = None if weight is None else weight._array.reshape(_by_channel(input))
+    arrays = [each._mt_array for each in (grad_out, input, mean, rstd)]
+    factor = None if weight is None else weight._mt_array.reshape(_by_channel(input))
     grads = quiet(_group_gradients, *arrays, factor, group, output_mask)
     return tuple([None if grad is None else wrap(grad) for grad in grads])
 
@@ -148,7 +148,7 @@ def _group_gradients(
 
 def _by_channel(input: Tensor) -> tuple[int, ...]:
     """The shape in which a number for each channel broadcasts."""
-    shape = input._array.shape
+    shape = input._mt_array.shape
     return (shape[1],) + (1,) * (len(shape) - 2)
 
 

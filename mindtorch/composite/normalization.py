@@ -13,7 +13,7 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
         return _batch_norm_of_nothing(input, weight, bias)
     if input.ndim < 2:
         raise errors.dim_out_of_range(1, input.ndim)
-    channels = input._array.shape[1]
+    channels = input._mt_array.shape[1]
     _check_statistics(channels, running_mean, running_var, training)
     for name, parameter in (("weight", weight), ("bias", bias)):
         _check_elements(name, parameter, channels)
@@ -46,7 +46,7 @@ def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
 
 def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
     check_groups(input, num_groups, weight, bias)
-    images, channels = input._array.shape[:2]
+    images, channels = input._mt_array.shape[:2]
     size = input.numel() // (images * channels) if images * channels else 0
     return ops.native_group_norm(input, weight, bias, images, channels, size, num_groups, eps)[0]
 
@@ -61,14 +61,14 @@ def check_groups(input: Tensor, num_groups: int, weight: Tensor | None, bias: Te
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     if num_groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
-    channels = input._array.shape[1]
+    channels = input._mt_array.shape[1]
     if channels % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.shape)} and num_groups={num_groups}"
         )
     for name, parameter in (("weight", weight), ("bias", bias)):
-        if parameter is not None and tuple(parameter._array.shape) != (channels,):
+        if parameter is not None and tuple(parameter._mt_array.shape) != (channels,):
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
                 f"shape {list(parameter.shape)} and input of shape {list(input.shape)}"

@@ -41,7 +41,7 @@ def of_input_dtype(compute: Function) -> Function:
     """The same of the first input, whose dtype the result has; looked at before anything is computed."""
 
     def function(input: Tensor, *args: Any, out: Tensor, **kwargs: Any) -> Tensor:
-        check_same(input._array, out._array)
+        check_same(input._mt_array, out._mt_array)
         return put(out, compute(input, *args, **kwargs))
 
     return function
@@ -84,7 +84,7 @@ def check_dtype(result: Tensor, out: Tensor, text: str | None = None) -> None:
     if out.dtype is result.dtype:
         return
     if text is None:
-        check_same(result._array, out._array)
+        check_same(result._mt_array, out._mt_array)
     else:
         raise RuntimeError(text.format(result=result.dtype.storage_name, out=out.dtype.storage_name))
 

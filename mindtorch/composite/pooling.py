@@ -153,7 +153,7 @@ def adaptive_avg_pool3d(input, output_size):
 
 def _mean(input: Tensor, dims: int) -> Tensor:
     mean = input.mean(tuple(range(-1, -dims - 1, -1)), True)
-    strides = image_layout.following(input._array, mean._array.shape)
+    strides = image_layout.following(input._mt_array, mean._mt_array.shape)
     return mean if strides is None else mean.as_strided(mean.shape, strides)
 
 
@@ -176,7 +176,9 @@ def adaptive_avg_pool3d_out(input, output_size, out):
 
 def _check_dtype(input: Tensor, out: Tensor) -> None:
     if out.dtype is not input.dtype:
-        raise RuntimeError(f"expected dtype {c_name(input._array)} for `output` but got dtype {c_name(out._array)}")
+        raise RuntimeError(
+            f"expected dtype {c_name(input._mt_array)} for `output` but got dtype {c_name(out._mt_array)}"
+        )
 
 
 def _check_cells(op: str, input: Tensor, output_size: Sequence[int], comma: str) -> None:

@@ -69,7 +69,7 @@ def _check_chain(tensors: Sequence[Tensor], matrices: Sequence[Tensor]) -> None:
         if matrix.ndim != 2:
             raise RuntimeError(f"multi_dot(): tensor {place} must be 2D but got {matrix.ndim}D")
         if matrix.dtype is not matrices[0].dtype:
-            names = c_name(matrices[0]._array), c_name(matrix._array)
+            names = c_name(matrices[0]._mt_array), c_name(matrix._mt_array)
             raise RuntimeError(
                 f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {names[0]} and tensor {place} "
                 f"{names[1]}"

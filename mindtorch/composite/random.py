@@ -69,7 +69,7 @@ def _empty(size: tuple[int, ...], dtype: Any, layout: Any, device: Any, pin_memo
 
 def _new(filled: Tensor) -> Tensor:
     """A tensor that nobody has seen yet: that it was filled is no change."""
-    filled._version_counter = None
+    filled._mt_version = None
     return filled
 
 
@@ -227,7 +227,7 @@ def normal_float_float_out(mean, std, size, generator=None, out=None):
 
 
 def _broadcast(mean: Tensor, std: Tensor) -> tuple[int, ...]:
-    return broadcast_shapes(mean._array.shape, std._array.shape)
+    return broadcast_shapes(mean._mt_array.shape, std._mt_array.shape)
 
 
 def _check_deviations(std: Tensor) -> None:
@@ -280,6 +280,6 @@ def _with_replacement(input: Tensor, num_samples: int, generator: Generator | No
     _check_sums(input)
     reached = input.cumsum(-1)
     reached = reached / reached[..., -1:]
-    size = (*input._array.shape[:-1], num_samples)
+    size = (*input._mt_array.shape[:-1], num_samples)
     drawn = ops.empty(size, dtype=float64, device=input.device).uniform_(generator=generator)
     return (reached.unsqueeze(-2) < drawn.unsqueeze(-1)).sum(-1)

@@ -25,7 +25,7 @@ def pixel_shuffle(input, upscale_factor):
             f"but input.size(-3)={channels} is not divisible by {square}"
         )
     if upscale_factor == 1:
-        return input.clone(memory_format=suggested_format(input._array))
+        return input.clone(memory_format=suggested_format(input._mt_array))
     split = input.reshape(*outer, channels // square, upscale_factor, upscale_factor, height, width)
     mixed = split.permute(*range(len(outer) + 1), -2, -4, -1, -3)
     return _formatted(mixed.reshape(*outer, channels // square, height * upscale_factor, width * upscale_factor), input)
@@ -33,7 +33,7 @@ def pixel_shuffle(input, upscale_factor):
 
 def _formatted(result: Tensor, input: Tensor) -> Tensor:
     """The result in the memory format of the input."""
-    form = suggested_format(input._array)
+    form = suggested_format(input._mt_array)
     return result if form is contiguous_format else result.contiguous(memory_format=form)
 
 
@@ -52,7 +52,7 @@ def pixel_unshuffle(input, downscale_factor):
                 f"but input.size({dim})={size} is not divisible by {downscale_factor}"
             )
     if downscale_factor == 1:
-        return input.clone(memory_format=suggested_format(input._array))
+        return input.clone(memory_format=suggested_format(input._mt_array))
     low, wide = height // downscale_factor, width // downscale_factor
     split = input.reshape(*outer, channels, low, downscale_factor, wide, downscale_factor)
     mixed = split.permute(*range(len(outer) + 1), -3, -1, -4, -2)

@@ -49,7 +49,7 @@ def resize_as_sparse_(input, the_template) -> Tensor:
 def _resized(change: Callable[..., Any], op: str, input: Tensor, *sizes: Any) -> Tensor:
     if not input.is_sparse:
         raise errors.no_kernel(op, "CPU", ["SparseCPU"])
-    change(input._array, *sizes)
+    change(input._mt_array, *sizes)
     mark_written(input)
     return input
 
@@ -62,7 +62,7 @@ def sparse_coo_from_indices(
 ) -> Tensor:
     """The smallest size that holds all indices."""
     _check_parts(indices, values)
-    places = indices._array
+    places = indices._mt_array
     size = [int(row.max()) + 1 if row.size else 0 for row in places]
     for dim, row in enumerate(places):
         if row.size and row.min() < 0:
@@ -74,7 +74,7 @@ def sparse_coo_from_size(
     indices, values, size, dtype=None, layout=None, device=None, pin_memory=None, is_coalesced=None
 ) -> Tensor:
     _check_parts(indices, values)
-    _check_bounds(indices._array, size)
+    _check_bounds(indices._mt_array, size)
     return _sparse_coo(indices, values, size, dtype, is_coalesced)
 
 
@@ -145,7 +145,7 @@ def compressed_from_parts(
     """The smallest size that holds all indices."""
     batch = compressed_indices.ndim - 1
     block = values.shape[batch + 1 : batch + 3] if layout.is_blocked else (1, 1)
-    largest = int(plain_indices._array.max()) + 1 if plain_indices.numel() else 0
+    largest = int(plain_indices._mt_array.max()) + 1 if plain_indices.numel() else 0
     packed = compressed_indices.shape[-1] - 1
     rows, columns = (packed, largest) if layout.by_rows else (largest, packed)
     dense = values.shape[batch + 1 + 2 * layout.is_blocked :]
@@ -172,7 +172,7 @@ def to_bsc(input, blocksize, dense_dim=None) -> Tensor:
 
 
 def _has_blocks(input: Tensor, layout: Layout, blocksize: Any) -> bool:
-    return input.layout is layout and input._array.blocksize == tuple(blocksize)
+    return input.layout is layout and input._mt_array.blocksize == tuple(blocksize)
 
 
 # -------------------- parts --------------------
@@ -199,22 +199,22 @@ def values(input) -> Tensor:
 
 def crow_indices(input) -> Tensor:
     _require_compressed(input, "crow_indices", "row", by_rows=True)
-    return wrap(input._array.compressed.view())
+    return wrap(input._mt_array.compressed.view())
 
 
 def col_indices(input) -> Tensor:
     _require_compressed(input, "col_indices", "row", by_rows=True)
-    return wrap(input._array.plain.view())
+    return wrap(input._mt_array.plain.view())
 
 
 def ccol_indices(input) -> Tensor:
     _require_compressed(input, "ccol_indices", "column", by_rows=False)
-    return wrap(input._array.compressed.view())
+    return wrap(input._mt_array.compressed.view())
 
 
 def row_indices(input) -> Tensor:
     _require_compressed(input, "row_indices", "column", by_rows=False)
-    return wrap(input._array.plain.view())
+    return wrap(input._mt_array.plain.view())
 
 
 def _require_compressed(input: Tensor, op: str, which: str, by_rows: bool) -> None:

@@ -33,13 +33,13 @@ def _softmax_values(op: str, input: Tensor, dim: int, dtype: Any, is_log: bool) 
     if not input.is_floating_point():
         name = "log_softmax" if is_log else "softmax"
         raise NotImplementedError(f"\"{name}\" not implemented for '{input.dtype.storage_name}'")
-    values, indices = input.coalesce().values(), input.coalesce().indices()._array
+    values, indices = input.coalesce().values(), input.coalesce().indices()._mt_array
     if dim >= len(indices):
         within = dim - len(indices) + 1
         return values.log_softmax(within) if is_log else values.softmax(within)
     others = np.delete(indices, dim, axis=0)
     count, groups = _groups(others, indices.shape[1])
-    shifted = values - _largest(values._array, groups._array, count).index_select(0, groups)
+    shifted = values - _largest(values._mt_array, groups._mt_array, count).index_select(0, groups)
     totals = values.new_zeros((count, *values.shape[1:])).index_add(0, groups, shifted.exp())
     if is_log:
         return shifted - totals.log().index_select(0, groups)
@@ -81,7 +81,7 @@ def sparse_sum(input, dim, dtype=None) -> Tensor:
     left = [dim for dim in range(sparse_dim) if dim not in dims]
     if not left:
         return values.sum(0)
-    indices = wrap(input.indices()._array[left])
+    indices = wrap(input.indices()._mt_array[left])
     shape = [length for dim, length in enumerate(input.shape) if dim not in dims]
     return ops._sparse_coo_tensor_unsafe(indices, values, shape).coalesce()
 
@@ -94,7 +94,7 @@ def product_with_dense(sparse: Tensor, dense: Tensor) -> Tensor:
 
     Its gradient has the elements of `sparse`, and no others.
     """
-    check_product(sparse._array, dense._array)
+    check_product(sparse._mt_array, dense._mt_array)
     sparse = sparse.coalesce()
     rows, columns = sparse.indices().unbind(0)
     terms = sparse.values().unsqueeze(1) * dense.index_select(0, columns)
@@ -103,9 +103,9 @@ def product_with_dense(sparse: Tensor, dense: Tensor) -> Tensor:
 
 def product_of_sparse(first: Tensor, second: Tensor) -> Tensor:
     """The elements of both that meet, multiplied and added up."""
-    check_sparse_product(first._array, second._array)
+    check_sparse_product(first._mt_array, second._mt_array)
     first, second = first.coalesce(), second.coalesce()
-    left, right = (wrap(each) for each in meeting(first._array, second._array))
+    left, right = (wrap(each) for each in meeting(first._mt_array, second._mt_array))
     values = first.values().index_select(0, left) * second.values().index_select(0, right)
     rows, columns = first.indices()[0].index_select(0, left), second.indices()[1].index_select(0, right)
     size = (first.shape[0], second.shape[1])
@@ -119,7 +119,7 @@ def hspmm(mat1, mat2) -> Tensor:
         raise RuntimeError("sspaddmm: expected 'mat2' to have strided layout, got 'mat2' with layout Sparse")
     if mat1.shape[1] != mat2.shape[0]:
         raise RuntimeError(f"hspmm: Argument #3: Expected dim 0 size {mat1.shape[1]}, got {mat2.shape[0]}")
-    rows = wrap(np.unique(mat1.coalesce().indices()._array[0]))
+    rows = wrap(np.unique(mat1.coalesce().indices()._mt_array[0]))
     product = ops._sparse_mm(mat1, mat2)
     size = (mat1.shape[0], mat2.shape[1])
     return ops._sparse_coo_tensor_unsafe(rows.unsqueeze(0), product.index_select(0, rows), size)

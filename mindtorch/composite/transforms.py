@@ -29,7 +29,7 @@ def points_along(input: Tensor, n: int | None, dim: int) -> tuple[int, int]:
 
 
 def checked_dim(input: Tensor, dim: int) -> int:
-    return view_geometry.sized_dim(input._array.shape, dim)
+    return view_geometry.sized_dim(input._mt_array.shape, dim)
 
 
 def check_points(points: int) -> None:

@@ -28,7 +28,7 @@ class _NoViews(Function):
 
     @staticmethod
     def forward(*views: Tensor) -> tuple[Tensor, ...]:
-        return tuple([wrap(view._array) for view in views])
+        return tuple([wrap(view._mt_array) for view in views])
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: tuple[Tensor, ...]) -> None:
@@ -57,5 +57,5 @@ def chunk_size(input: Tensor, chunks: int, dim: int) -> int:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    extent = input._array.shape[geometry.wrap_dim(dim, input.ndim)]
+    extent = input._mt_array.shape[geometry.wrap_dim(dim, input.ndim)]
     return -(-extent // chunks)

@@ -23,7 +23,7 @@ from mindtorch.warning import warn_once
 
 
 def reshape(input, shape):
-    array = input._array
+    array = input._mt_array
     if array.flags.c_contiguous:
         return input.view(shape)
     size = view_geometry.infer_size(shape, array.size)
@@ -43,18 +43,18 @@ def local_scalar_dense(input):
 
 
 def view_as(input, other):
-    return input.view(other._array.shape)
+    return input.view(other._mt_array.shape)
 
 
 def flatten(input, start_dim, end_dim):
-    array = input._array
+    array = input._mt_array
     if start_dim == 0 and end_dim == -1 and array.ndim > 1:
         return input.reshape((array.size,))
     start = geometry.wrap_dim(start_dim, input.ndim)
     end = geometry.wrap_dim(end_dim, input.ndim)
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    shape = input._array.shape
+    shape = input._mt_array.shape
     if not shape:
         return input.reshape((1,))
     if start == end:
@@ -67,7 +67,7 @@ def flatten(input, start_dim, end_dim):
 
 def unflatten(input, dim, sizes):
     wrapped = geometry.wrap_dim(dim, input.ndim)
-    shape = input._array.shape
+    shape = input._mt_array.shape
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     if not shape:
@@ -91,13 +91,13 @@ def _unflattened(sizes: tuple[int, ...], extent: int, dim: int) -> tuple[int, ..
 
 def contiguous(input, memory_format):
     if memory_format is contiguous_format or memory_format is preserve_format:
-        if input._array.flags.c_contiguous:
+        if input._mt_array.flags.c_contiguous:
             return input
         if input.layout.is_compressed:
             raise RuntimeError("Sparse CSR tensors do not have is_contiguous")
         if memory_format is preserve_format:
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-    elif geometry.has_format(input._array, checked_format(memory_format, "contiguous")):
+    elif geometry.has_format(input._mt_array, checked_format(memory_format, "contiguous")):
         return input
     return input.clone(memory_format=memory_format)
 
@@ -106,7 +106,7 @@ def contiguous(input, memory_format):
 
 
 def expand_as(input, other):
-    return input.expand(other._array.shape)
+    return input.expand(other._mt_array.shape)
 
 
 def broadcast_to(input, size):
@@ -163,7 +163,7 @@ def narrow(input, dim, start, length):
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
-    extent = input._array.shape[geometry.wrap_dim(dim, input.ndim)]
+    extent = input._mt_array.shape[geometry.wrap_dim(dim, input.ndim)]
     if not -extent <= start <= extent:
         raise IndexError(f"start out of range (expected to be in range of [{-extent}, {extent}], but got {start})")
     first = start + extent if start < 0 else start
@@ -232,7 +232,7 @@ def ravel(input):
 
 
 def reshape_as(input, other):
-    return input.reshape(other._array.shape)
+    return input.reshape(other._mt_array.shape)
 
 
 # -------------------- parts at given places --------------------
@@ -243,7 +243,7 @@ def tensor_split_sections(input, sections, dim) -> tuple[Tensor, ...]:
     wrapped = geometry.wrap_dim(dim, input.ndim)
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
-    size, longer = divmod(input._array.shape[wrapped], sections)
+    size, longer = divmod(input._mt_array.shape[wrapped], sections)
     edges = [part * size + min(part, longer) for part in range(sections + 1)]
     return tuple([ops.slice(input, wrapped, low, high, 1) for low, high in zip(edges, edges[1:])])
 
@@ -251,7 +251,7 @@ def tensor_split_sections(input, sections, dim) -> tuple[Tensor, ...]:
 def tensor_split_indices(input, indices, dim) -> tuple[Tensor, ...]:
     _check_splittable(input)
     wrapped = geometry.wrap_dim(dim, input.ndim)
-    edges = [0, *indices, input._array.shape[wrapped]]
+    edges = [0, *indices, input._mt_array.shape[wrapped]]
     return tuple([ops.slice(input, wrapped, low, high, 1) for low, high in zip(edges, edges[1:])])
 
 
@@ -317,7 +317,7 @@ def _check_rank(name: str, input: Tensor, least: int) -> None:
 
 
 def _split_evenly(name: str, input: Tensor, sections: int, dim: int) -> tuple[Tensor, ...]:
-    extent = input._array.shape[dim]
+    extent = input._mt_array.shape[dim]
     if not sections or extent % sections:
         raise RuntimeError(
             f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {extent} is not "
@@ -351,7 +351,7 @@ def _copy_into(view: str) -> Callable:
 
 
 def _written(shown: Tensor, out: Tensor) -> Tensor:
-    check_same(shown._array, out._array)
+    check_same(shown._mt_array, out._mt_array)
     return write_out(out, shown.clone(memory_format=contiguous_format))
 
 
@@ -378,7 +378,7 @@ view_copy = _copy_of("view")
 
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     if input.is_sparse:  # it has no views
-        return wrap(narrow_copy_of_sparse(input._array, dim, start, length))
+        return wrap(narrow_copy_of_sparse(input._mt_array, dim, start, length))
     return _narrow_copy(input, dim, start, length)
 
 

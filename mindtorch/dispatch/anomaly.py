@@ -50,5 +50,5 @@ def _callers_frame() -> FrameType | None:
 def _new_node(tensor: Any) -> Any:
     if not isinstance(tensor, Tensor):
         return None
-    edge = tensor._edge or (tensor._meta is not None and getattr(tensor._meta, "edge", None))
+    edge = tensor._mt_edge or (tensor._mt_meta is not None and getattr(tensor._mt_meta, "edge", None))
     return edge[0] if edge else None

@@ -19,20 +19,20 @@ PYTHON_TYPES: dict[Any, dtype] = {float: float64, int: int64, bool: bool_dtype, 
 
 
 def requires_grad(tensor: Tensor) -> bool:
-    return tensor._edge is not None and tensor.requires_grad
+    return tensor._mt_edge is not None and tensor.requires_grad
 
 
 def is_int(value: Any) -> bool:
     """What torch takes for an int: ints, NumPy ints, and 0-dim integer tensors, but no bools."""
     if isinstance(value, Tensor):
-        return value.ndim == 0 and value._array.dtype.kind in "iu"
+        return value.ndim == 0 and value._mt_array.dtype.kind in "iu"
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def is_int_in_list(value: Any) -> bool:
     """The same in a list of ints, where tensors of one element may have dimensions."""
     if isinstance(value, Tensor):
-        return value.numel() == 1 and value._array.dtype.kind in "iu"
+        return value.numel() == 1 and value._mt_array.dtype.kind in "iu"
     return is_int(value)
 
 

@@ -53,7 +53,7 @@ def one_by_one(op: str, function: Callable, *args: Any, **kwargs: Any) -> Any:
         if not isinstance(value, Tensor):
             return value
         if not is_batched_at(value, level):
-            return wrap(value._array.inner) if is_lifted(value) else value
+            return wrap(value._mt_array.inner) if is_lifted(value) else value
         return ops._remove_batch_dim(value, level.number, level.size, 0)[number]
 
     def stacked(results: list) -> Any:
@@ -79,19 +79,19 @@ def check_not_empty(op: str, size: int) -> None:
 
 def is_batched(value: Any) -> bool:
     """Whether a value is a tensor that is batched, or was lifted."""
-    return isinstance(value, Tensor) and type(value._array) is BatchedArray
+    return isinstance(value, Tensor) and type(value._mt_array) is BatchedArray
 
 
 def is_lifted(tensor: Tensor) -> bool:
-    return is_batched(tensor) and tensor._array.bdim is None
+    return is_batched(tensor) and tensor._mt_array.bdim is None
 
 
 def without_levels(tensor: Tensor) -> Tensor:
     """All samples of a tensor, to look at their values; the tensor itself if it is not batched."""
-    array = tensor._array
+    array = tensor._mt_array
     while type(array) is BatchedArray:
         array = array.inner
-    return tensor if array is tensor._array else wrap(array)
+    return tensor if array is tensor._mt_array else wrap(array)
 
 
 def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
@@ -105,7 +105,7 @@ def tensors_in(values: Iterable[Any]) -> Iterator[Tensor]:
 
 def levels_of_tensor(tensor: Tensor) -> list[Level]:
     """The levels at which a tensor is batched, the innermost call of `vmap` first."""
-    return levels_of_array(tensor._array)
+    return levels_of_array(tensor._mt_array)
 
 
 def levels_of_array(array: Any) -> list[Level]:
@@ -118,7 +118,7 @@ def levels_of_array(array: Any) -> list[Level]:
 
 
 def is_batched_at(tensor: Tensor, level: Level) -> bool:
-    return level in levels_of_array(tensor._array)
+    return level in levels_of_array(tensor._mt_array)
 
 
 def _with_lifted_first(entry: OpEntry, args: tuple, kwargs: dict) -> tuple:
@@ -129,16 +129,16 @@ def _with_lifted_first(entry: OpEntry, args: tuple, kwargs: dict) -> tuple:
     batched = [tensor for tensor in tensors_in((*args, *kwargs.values())) if is_batched(tensor)]
     if first is None or not batched or is_batched(first):
         return args
-    level = max((tensor._array.level for tensor in batched), key=lambda level: level.number)
+    level = max((tensor._mt_array.level for tensor in batched), key=lambda level: level.number)
     return args[:place] + _with_first_replaced(args[place:], lifted(first, level))[0]
 
 
 def lifted(tensor: Tensor, level: Level) -> Tensor:
     """What takes the place of a tensor that is not batched: another array, the same version and place in the graph."""
-    stand_in = wrap(BatchedArray(tensor._array, None, level), None, False)
-    stand_in._version_counter = share_version(tensor)
-    stand_in._edge = tensor._edge
-    stand_in._meta = tensor._meta
+    stand_in = wrap(BatchedArray(tensor._mt_array, None, level), None, False)
+    stand_in._mt_version = share_version(tensor)
+    stand_in._mt_edge = tensor._mt_edge
+    stand_in._mt_meta = tensor._mt_meta
     return stand_in
 
 

@@ -32,7 +32,7 @@ class Originals:
     def __init__(self, values: Iterable[Any]) -> None:
         self._by_array: dict[int, list[Tensor]] = {}
         for tensor in tensors_among(values):
-            self._by_array.setdefault(id(tensor._array), []).append(tensor)
+            self._by_array.setdefault(id(tensor._mt_array), []).append(tensor)
 
     def tensor(self, array: Any) -> Tensor:
         """The tensor of an array, a fresh one if the call made the array. Tensors on one array come in their order."""
@@ -114,7 +114,7 @@ def _restored(parameter: Parameter, value: Any, originals: Originals) -> Any:
     if isinstance(value, (tuple, list)):
         return [_restored(parameter, item, originals) for item in value]
     if type(value) is WrappedNumber:
-        return value._array
+        return value._mt_array
     if parameter.type.base != "Tensor" or isinstance(value, (Tensor, *_NUMBERS)):
         return value
     return originals.tensor(value)

@@ -55,12 +55,12 @@ class _Before:
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
-        self.array = tensor._array
+        self.array = tensor._mt_array
         self.version = version_of(tensor)
 
 
 def version_of(tensor: Tensor) -> int:
-    return 0 if tensor._version_counter is None else tensor._version_counter[0]
+    return 0 if tensor._mt_version is None else tensor._mt_version[0]
 
 
 def checked(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any:
@@ -103,16 +103,16 @@ def _written(entry: OpEntry, args: tuple, kwargs: dict) -> list[Tensor]:
 
 def _check_inputs(entry: OpEntry, before: Iterable[_Before], written: list[Tensor]) -> None:
     """What is written gets a higher version; all else keeps its version and its array."""
-    counters = [tensor._version_counter for tensor in written]
+    counters = [tensor._mt_version for tensor in written]
     for each in before:
         tensor, version = each.tensor, version_of(each.tensor)
         is_written = any(tensor is other for other in written)
         if is_written and version <= each.version and _counts_writes(entry, tensor):
             _fail(entry, "wrote a tensor and left its version at", version)
-        shares = any(counter is tensor._version_counter for counter in counters if counter is not None)
+        shares = any(counter is tensor._mt_version for counter in counters if counter is not None)
         if not is_written and not shares and version != each.version:
             _fail(entry, "raised the version of an input that it must not write, to", version)
-        if not is_written and tensor._array is not each.array:
+        if not is_written and tensor._mt_array is not each.array:
             _fail(entry, "gave an input other memory", tensor.shape)
 
 
@@ -129,8 +129,8 @@ def _check_returned(entry: OpEntry, results: list[Tensor], written: list[Tensor]
 def _check_views(entry: OpEntry, results: list[Tensor], base: Tensor) -> None:
     """A view has the memory of its input, unless there is none to share."""
     for tensor in results:
-        has_memory = _is_dense(tensor._array) and tensor._array.size and _is_dense(base._array)
-        if tensor is not base and has_memory and root_of(tensor._array) is not root_of(base._array):
+        has_memory = _is_dense(tensor._mt_array) and tensor._mt_array.size and _is_dense(base._mt_array)
+        if tensor is not base and has_memory and root_of(tensor._mt_array) is not root_of(base._mt_array):
             _fail(entry, "is a view op and returned memory of its own, of shape", tensor.shape)
 
 
@@ -140,9 +140,9 @@ def _check_fresh(entry: OpEntry, results: list[Tensor], before: Iterable[_Before
         return
     roots = {id(root_of(each.array)) for each in before if _is_dense(each.array)}
     for tensor in results:
-        if not _is_dense(tensor._array):
+        if not _is_dense(tensor._mt_array):
             continue
-        root = root_of(tensor._array)
+        root = root_of(tensor._mt_array)
         if id(root) in roots:
             _fail(entry, "is no view op, and its result shares memory with an input; shape", tensor.shape)
         roots.add(id(root))
@@ -158,11 +158,11 @@ def _is_dense(array: Any) -> bool:
 def _check_gradients(entry: OpEntry, results: Iterable[Tensor]) -> None:
     """A node expects gradients like the results that it was made for."""
     for tensor in results:
-        edge = tensor._edge
+        edge = tensor._mt_edge
         if not edge or edge[0].accumulates:
             continue
         shape, dtype = edge[0].output_metadata(edge[1])
-        if shape != tensor._array.shape or dtype != tensor._array.dtype:
+        if shape != tensor._mt_array.shape or dtype != tensor._mt_array.dtype:
             _fail(entry, f"has a result like {tuple(tensor.shape)} {tensor.dtype}, and a node for", f"{shape} {dtype}")
 
 
@@ -181,7 +181,7 @@ def _without_data(entry: OpEntry, tensors: Iterable[_Before], args: tuple, kwarg
 
 def _as_meta(value: Any) -> Any:
     if isinstance(value, Tensor):
-        array = value._array
+        array = value._mt_array
         return wrap(backend_named("Meta").array_class(array.shape, array.dtype, array.strides))
     return type(value)(map(_as_meta, value)) if type(value) in (list, tuple) else value
 

@@ -153,9 +153,9 @@ def _mark_inference(result: Any, args: Iterable[Any]) -> None:
 
 def _is_one_of(tensor: Tensor, args: Iterable[Any]) -> bool:
     """Whether a result is an argument, or an ordinary argument seen again (`detach`): they share their version."""
-    counter = tensor._version_counter
+    counter = tensor._mt_version
     return any(
         value is tensor
-        or (counter is not None and getattr(value, "_version_counter", None) is counter and not value.is_inference())
+        or (counter is not None and getattr(value, "_mt_version", None) is counter and not value.is_inference())
         for value in args
     )

@@ -106,7 +106,7 @@ def _defaults_of(function: Any) -> dict[str, Any]:
 
 
 def _as_numbers(args: tuple) -> tuple:
-    return tuple([value._array if type(value) is WrappedNumber else value for value in args])
+    return tuple([value._mt_array if type(value) is WrappedNumber else value for value in args])
 
 
 def without_defaults(function: Callable, args: tuple, kwargs: dict) -> Given:

@@ -84,7 +84,7 @@ def without_forward_ad() -> Any:
 
 def tangent_of(tensor: Any, number: int | None = None) -> Tensor | None:
     """The tensor's tangent at the innermost level, or at the one with a number."""
-    meta = tensor._meta if isinstance(tensor, Tensor) else None
+    meta = tensor._mt_meta if isinstance(tensor, Tensor) else None
     level = None if meta is None else active_level(number)
     if meta is None or level is None:
         return None
@@ -95,7 +95,7 @@ def tangent_of(tensor: Any, number: int | None = None) -> Tensor | None:
 
 def _from_base(view: Tensor, meta: ViewMeta, level: Level) -> Tensor | None:
     """The tangent of a view whose base was written since the view was taken: the same view of the base's tangent."""
-    tangents = None if meta.base._meta is None else meta.base._meta.tangents
+    tangents = None if meta.base._mt_meta is None else meta.base._mt_meta.tangents
     base_tangent = None if tangents is None else tangents.by_level.get(level)
     if base_tangent is None:
         return None
@@ -135,7 +135,7 @@ def keep_without_tangent(view: Tensor, number: int) -> None:
 def write_tangent(tensor: Tensor, tangent: Tensor) -> None:
     """Write the tangent of a tensor that was written in place, and with it those of the base and its other views."""
     old = tangent_of(tensor)
-    base = tensor._meta.base if tensor._meta is not None else None
+    base = tensor._mt_meta.base if tensor._mt_meta is not None else None
     if old is None and base is not None:
         set_tangent(base, tangent.new_zeros(base.shape))
         old = tangent_of(tensor)
@@ -168,7 +168,7 @@ def _lie_alike(tangent: Any, tensor: Any) -> bool:
 
 
 def _is_in_vmap(*tensors: Any) -> bool:
-    return any(type(tensor._array) is BatchedArray for tensor in tensors)
+    return any(type(tensor._mt_array) is BatchedArray for tensor in tensors)
 
 
 def _elements_in_storage(tensor: Any) -> int:

@@ -162,7 +162,7 @@ class _DispatchedCall:
             return self._replaced(result, self.outcome)
         if isinstance(result, (tuple, list)) and isinstance(self.outcome, (tuple, list)):
             replaced = [self._replaced(old, new) for old, new in zip(result, self.outcome)]
-            for node in {each._edge[0] for each in tensors_among(replaced) if each._edge}:
+            for node in {each._mt_edge[0] for each in tensors_among(replaced) if each._mt_edge}:
                 _keep_instead(node, result, replaced)
             return type(result)(replaced)
         return result
@@ -172,41 +172,41 @@ class _DispatchedCall:
             return result
         if outcome is None:
             return None
-        if outcome._edge or any(each is outcome for each in self.tensors):
+        if outcome._mt_edge or any(each is outcome for each in self.tensors):
             return result
         _take_place(outcome, result)
-        edge = outcome._edge
-        if edge and not edge[0].accumulates and outcome._version_counter is not None and _keeps(edge[0], outcome):
+        edge = outcome._mt_edge
+        if edge and not edge[0].accumulates and outcome._mt_version is not None and _keeps(edge[0], outcome):
             edge[0].keep_object(outcome, ask_op("detach", outcome))
         return outcome
 
 
 def _keeps(node: Any, output: Tensor) -> bool:
     """Whether a node keeps its own output for the formula."""
-    return any(getattr(held, "counter", None) is output._version_counter for held in getattr(node, "kept", ()))
+    return any(getattr(held, "counter", None) is output._mt_version for held in getattr(node, "kept", ()))
 
 
 def _keep_instead(node: Any, old: Sequence[Any], new: Sequence[Any]) -> None:
     """Have a node keep other objects in the place of those of its outputs that are not differentiable."""
     for before, after in zip(old, new):
-        if after is not before and type(after) is not Tensor and after is not None and not after._edge:
+        if after is not before and type(after) is not Tensor and after is not None and not after._mt_edge:
             node.kept = tuple([(after, 0) if held is before else held for held in node.kept])
 
 
 def object_of(output: Tensor) -> Any:
     """The tensor that a node saves as its output: if it stands for an object of another class, that, detached."""
     for each in tensors_among((_thread.outcome,)):
-        if each._array is output._array and type(each) is not Tensor:
+        if each._mt_array is output._mt_array and type(each) is not Tensor:
             return ask_op("detach", each)
     return output
 
 
 def _take_place(tensor: Tensor, of: Tensor) -> None:
     """Give a tensor the part in autograd of another one, which nobody else refers to yet."""
-    tensor._edge = edge = of._edge
-    tensor._meta = of._meta
-    if of._version_counter is not None:
-        tensor._version_counter = of._version_counter
+    tensor._mt_edge = edge = of._mt_edge
+    tensor._mt_meta = of._mt_meta
+    if of._mt_version is not None:
+        tensor._mt_version = of._mt_version
     if edge and edge[0].accumulates:
         edge[0].leaf = ref(tensor)
 
@@ -222,7 +222,7 @@ def _arrays_of(entry: OpEntry, outcome: Any) -> Any:
 
 def _array_of(entry: OpEntry, outcome: Any) -> Any:
     if isinstance(outcome, Tensor):
-        return outcome._array
+        return outcome._mt_array
     if outcome is None:
         return None
     raise RuntimeError(f"Unable to cast {outcome!r} to Tensor")
@@ -231,8 +231,8 @@ def _array_of(entry: OpEntry, outcome: Any) -> Any:
 def forget_views(results: Any) -> None:
     """Make views that were taken below autograd what they are there: tensors on the same memory."""
     for tensor in tensors_among((results,)):
-        if type(tensor._meta) is ViewMeta:
-            tensor._edge = tensor._meta = None
+        if type(tensor._mt_meta) is ViewMeta:
+            tensor._mt_edge = tensor._mt_meta = None
 
 
 def overload_of(entry: OpEntry) -> OpOverload:
@@ -318,7 +318,7 @@ class _BelowAutograd:
     __slots__ = ("versions", "before")
 
     def __init__(self, tensors: Iterable[Tensor]) -> None:
-        counters = [(tensor, tensor._version_counter) for tensor in tensors]
+        counters = [(tensor, tensor._mt_version) for tensor in tensors]
         self.versions = [(tensor, counter[0] if counter else 0) for tensor, counter in counters]
 
     def __enter__(self) -> None:
@@ -335,8 +335,8 @@ class _BelowAutograd:
         grad_enabled, _thread.forward_grad_enabled, _thread.below_autograd, _thread.grad_above = self.before
         state.set_grad_enabled(grad_enabled)
         for tensor, version in self.versions:
-            if tensor._version_counter is not None:
-                tensor._version_counter[0] = version
+            if tensor._mt_version is not None:
+                tensor._mt_version[0] = version
 
 
 # -------------------- modes --------------------

@@ -80,7 +80,7 @@ def _key(args: tuple, autograd: bool) -> str | None:
         if isinstance(value, (list, tuple)) and value:
             value = value[0]
         if isinstance(value, Tensor):
-            return key_of(value._array, autograd)
+            return key_of(value._mt_array, autograd)
     return None
 
 

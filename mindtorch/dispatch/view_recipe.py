@@ -24,7 +24,7 @@ class ViewRecipe:
         self.stride = view.stride()
         self.offset = view.storage_offset() - base.storage_offset() * base.itemsize // view.itemsize
         self.dtype = None if state.thread.view_replay else view.dtype
-        self.replays = () if self.dtype is base.dtype else _replays(view._meta)
+        self.replays = () if self.dtype is base.dtype else _replays(view._mt_meta)
 
     def __call__(self, tensor: Tensor) -> Tensor:
         left = len(self.replays)

@@ -43,7 +43,7 @@ class LevelInput(ConnectedNode):
 
     def __init__(self, outer_edge: Any, alias: Any) -> None:
         super().__init__((outer_edge,))
-        set_output(self, alias._array)
+        set_output(self, alias._mt_array)
         self.is_open = True
 
     def apply(self, *grads: Any) -> tuple:
@@ -66,7 +66,7 @@ class Level:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         outer_edge = edge_of(tensor) if self.records_outside else None
         alias = _alias(tensor)
-        alias._edge = edge_to(LevelInput(outer_edge, alias))
+        alias._mt_edge = edge_to(LevelInput(outer_edge, alias))
         autograd_meta(alias).requires_grad = True
         self._inputs[id(alias)] = alias, tensor
         return alias
@@ -80,7 +80,7 @@ class Level:
     def close(self) -> None:
         """From now on, histories that end in the inputs of this level lead nowhere."""
         for alias, _ in self._inputs.values():
-            alias._edge[0].is_open = False
+            alias._mt_edge[0].is_open = False
 
     def released(self, tensor: Any) -> Any:
         """A tensor that the function returned, as it is outside of the level."""
@@ -112,7 +112,7 @@ class Level:
 
 def _alias(tensor: Tensor) -> Tensor:
     """The same tensor outside of the graph and of inference mode, with its tangents."""
-    alias = ask_op("detach", tensor) if dispatching_arguments((tensor,)) else twin_of(tensor, tensor._array)
+    alias = ask_op("detach", tensor) if dispatching_arguments((tensor,)) else twin_of(tensor, tensor._mt_array)
     if alias.is_inference():
         autograd_meta(alias).inference = False
     for number in range(_thread.dual_level + 1):

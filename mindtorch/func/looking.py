@@ -20,12 +20,12 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
     """
     if not _thread.transforms:
         return tensor
-    array = tensor._array
+    array = tensor._mt_array
     while isinstance(array, BatchedArray):
         array = array.inner
         if not recurse:
             break
-    return alias_of(tensor) if array is tensor._array else wrap(array)
+    return alias_of(tensor) if array is tensor._mt_array else wrap(array)
 
 
 def functionalize(func: Callable, *, remove: str = "mutations") -> Callable:

@@ -30,5 +30,5 @@ def check_no_alias(name: str, function: Callable, values: Sequence[Any], result:
 
 def memory_of(tensor: Tensor) -> int:
     """Tells memory apart: the same number for a tensor and its views. Backends may have no `root` to share."""
-    array = tensor._array
+    array = tensor._mt_array
     return id(root_of(array) if isinstance(array, np.ndarray) else getattr(array, "root", array))

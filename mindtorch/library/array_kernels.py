@@ -61,5 +61,5 @@ def _wrapped(value: Any) -> Any:
 
 def _unwrapped(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return value._array
+        return value._mt_array
     return tuple(map(_unwrapped, value)) if isinstance(value, (list, tuple)) else value

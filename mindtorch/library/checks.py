@@ -82,7 +82,7 @@ def check_schema(case: Case) -> None:
 
 
 def _bytes(tensor: Tensor) -> bytes:
-    array = tensor._array
+    array = tensor._mt_array
     return array.tobytes() if isinstance(array, np.ndarray) else b""
 
 

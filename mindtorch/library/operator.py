@@ -127,7 +127,7 @@ class Operator:
         if kernel is not None and (fits is None or fits(args, kwargs)):
             for place in tensors:
                 tensor = args[place]
-                if tensor._edge is not None or type(tensor._array) is not np.ndarray:
+                if tensor._mt_edge is not None or type(tensor._mt_array) is not np.ndarray:
                     break
             else:
                 return self._check_result(kernel(*args, **kwargs))
@@ -229,7 +229,7 @@ def array_class_of(values: Sequence[Any]) -> Any:
     found = None
     for value in values:
         if isinstance(value, Tensor):
-            found = type(value._array)
+            found = type(value._mt_array)
         elif isinstance(value, list):
             found = array_class_of(value) or found
         if found is not None and found is not np.ndarray:

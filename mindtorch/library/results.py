@@ -53,7 +53,7 @@ def may_record(values: Any) -> bool:
     """Whether one of the tensors among values may take part in autograd."""
     for value in values:
         if isinstance(value, Tensor):
-            if value._edge is not None:
+            if value._mt_edge is not None:
                 return True
         elif type(value) is list and may_record(value):
             return True

@@ -105,9 +105,9 @@ def class_outside_autograd(values: Sequence[Any]) -> Any:
     found = None
     for value in values:
         if isinstance(value, Tensor):
-            if value._edge is not None:
+            if value._mt_edge is not None:
                 return AUTOGRAD
-            own = type(value._array)
+            own = type(value._mt_array)
         elif type(value) is list:
             own = class_outside_autograd(value)
             if own is AUTOGRAD:

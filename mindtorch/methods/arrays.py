@@ -43,14 +43,14 @@ class ArrayMethods:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         if self.layout is not strided:
             raise BufferError("Can't export tensors with layout other than torch.strided")
-        if not isinstance(self._array, np.ndarray):
+        if not isinstance(self._mt_array, np.ndarray):
             raise BufferError(f"Cannot pack tensors on {self.device}")
         if self.dtype is bfloat16:
             raise BufferError("NumPy, which packs the tensor, does not know bfloat16 in DLPack")
-        return self._array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+        return self._mt_array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self: Any) -> tuple[int, int]:
-        if not isinstance(self._array, np.ndarray):
+        if not isinstance(self._mt_array, np.ndarray):
             raise ValueError(f"Unknown device type {self.device.type} for Dlpack")
         return _DLPACK_CPU
 
@@ -59,9 +59,9 @@ def _host_array(tensor: Any) -> np.ndarray:
     """The array of a tensor that NumPy may see; torch's error for any other tensor."""
     if tensor.layout is not strided:
         raise TypeError(f"can't convert {tensor.layout.shown} layout tensor to numpy. Use Tensor.to_dense() first.")
-    if type(tensor._array) is BatchedArray:
-        return tensor._array.tolist()
-    if not isinstance(tensor._array, np.ndarray):
+    if type(tensor._mt_array) is BatchedArray:
+        return tensor._mt_array.tolist()
+    if not isinstance(tensor._mt_array, np.ndarray):
         raise TypeError(
             f"can't convert {tensor.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
             "memory first."
@@ -70,4 +70,4 @@ def _host_array(tensor: Any) -> np.ndarray:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     if tensor.dtype is bfloat16:
         raise TypeError("Got unsupported ScalarType BFloat16")
-    return tensor._array
+    return tensor._mt_array

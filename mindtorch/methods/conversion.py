@@ -23,7 +23,7 @@ class ScalarMethods:
 
     def item(self: Any) -> Any:
         """The only element as a Python number."""
-        array = self._array
+        array = self._mt_array
         if array.size != 1 and type(array) is not BatchedArray:
             raise errors.not_a_scalar(array.size)
         if state.interceptors and torch_dispatch.is_wanted((self,)):
@@ -34,17 +34,17 @@ class ScalarMethods:
         return value if type(value) in _PYTHON_NUMBERS else float(value)  # bfloat16 has a scalar type of its own
 
     def __bool__(self: Any) -> bool:
-        if type(self._array) is BatchedArray:
+        if type(self._mt_array) is BatchedArray:
             raise errors.control_flow_in_vmap()
-        if self._array.size != 1:
-            raise errors.ambiguous_truth(self._array.size)
+        if self._mt_array.size != 1:
+            raise errors.ambiguous_truth(self._mt_array.size)
         return bool(self.item())
 
     def __int__(self) -> int:
         return int(_real(_single(self), "int64_t"))
 
     def __float__(self: Any) -> float:
-        if self._edge is not None and self.requires_grad:
+        if self._mt_edge is not None and self.requires_grad:
             warn_once(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                 "Consider using tensor.detach() first.",
@@ -56,7 +56,7 @@ class ScalarMethods:
         return complex(_single(self))
 
     def __index__(self: Any) -> int:
-        if self._array.size != 1 or self._array.dtype.kind not in "biu":
+        if self._mt_array.size != 1 or self._mt_array.dtype.kind not in "biu":
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.item())
 
@@ -73,7 +73,7 @@ _PYTHON_NUMBERS = frozenset((int, float, bool, complex))
 
 
 def _single(tensor: Any) -> Any:
-    if tensor._array.size != 1:
+    if tensor._mt_array.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
     return tensor.item()
 
@@ -94,7 +94,7 @@ class ListMethods:
         """Nested lists of Python numbers."""
         if self.is_meta:
             raise errors.meta_data()
-        array = self.cpu()._array
+        array = self.cpu()._mt_array
         if array.dtype.kind == "V":  # bfloat16, which NumPy would leave as scalars of its own
             array = array.astype(np.float32)
         return array.tolist()
@@ -167,7 +167,7 @@ class ContainerMethods:
 
     def apply_(self: Any, callable: Callable) -> Tensor:
         """Replace every element by what a Python function makes of it."""
-        array = self._array
+        array = self._mt_array
         for index in np.ndindex(array.shape):
             array[index] = callable(array[index].item())
         return self

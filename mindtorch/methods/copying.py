@@ -29,8 +29,8 @@ class CopyMethods:
         memo[id(self)] = copy
         if self.requires_grad:
             copy.requires_grad = True
-        if self._meta is not None and self._meta.grad is not None:
-            copy.grad = deepcopy(self._meta.grad, memo)
+        if self._mt_meta is not None and self._mt_meta.grad is not None:
+            copy.grad = deepcopy(self._mt_meta.grad, memo)
         vars(copy).update(deepcopy(vars(self), memo))
         return copy
 
@@ -38,20 +38,20 @@ class CopyMethods:
         _check_not_batched(self)
         if type(self) is not Tensor:
             return rebuild_subclass, (type(self), alias_of(self), self.requires_grad, dict(vars(self)))
-        if type(self._array) is not np.ndarray:
-            return rebuild_from_array, (self._array, self.requires_grad, dict(vars(self)))
+        if type(self._mt_array) is not np.ndarray:
+            return rebuild_from_array, (self._mt_array, self.requires_grad, dict(vars(self)))
         geometry = (self.dtype, self.storage_offset(), tuple(self.shape), self.stride())
         return rebuild_tensor, (self.untyped_storage(), *geometry, self.requires_grad, dict(vars(self)))
 
 
 def _check_not_batched(tensor: Any) -> None:
     """Inside `vmap` a tensor has no memory of its own to copy."""
-    if type(tensor._array) is BatchedArray:
-        _ = tensor._array.root
+    if type(tensor._mt_array) is BatchedArray:
+        _ = tensor._mt_array.root
 
 
 def _copy_of(tensor: Any, memo: dict) -> Any:
-    if type(tensor._array) is not np.ndarray:
+    if type(tensor._mt_array) is not np.ndarray:
         return tensor.detach().clone()
     storage = deepcopy(tensor.untyped_storage(), memo)
     array = array_on(storage, tensor.dtype, tensor.storage_offset(), tuple(tensor.shape), tensor.stride())

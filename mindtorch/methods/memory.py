@@ -50,7 +50,7 @@ class MemoryMethods:
             raise no_forward_rule("set_")
         _check_source(self, source)
         if isinstance(source, Tensor) and size is None:
-            set_array(self, source._array, keep_node=False)
+            set_array(self, source._mt_array, keep_node=False)
         else:
             array = _array_over(_storage_in(source), self.dtype, storage_offset or 0, size, stride)
             set_array(self, array, keep_node=False)
@@ -79,7 +79,7 @@ class MemoryMethods:
         """Change the shape to that of another tensor."""
         _check_tensor(the_template, "resize_as_", "the_template")
         if memory_format is preserve_format:
-            memory_format = suggested_format(the_template._array)
+            memory_format = suggested_format(the_template._mt_array)
         return self.resize_(the_template.shape, memory_format=memory_format)
 
     def resize(self: Any, *sizes: Any) -> Tensor:
@@ -116,7 +116,7 @@ class MemoryMethods:
                 "first."
             )
         formats = _formats_to_tell(ambiguity_check)
-        array = self._array
+        array = self._mt_array
         if ambiguity_check is not False and _has_several_orders(self):
             if sum(geometry.has_format(array, each) for each in formats) != 1:
                 raise RuntimeError(
@@ -147,7 +147,7 @@ class MemoryMethods:
 
 def is_alias_of(tensor: Any, other: Any) -> bool:
     """Whether two tensors are on one storage."""
-    return root_of(tensor._array) is root_of(other._array)
+    return root_of(tensor._mt_array) is root_of(other._mt_array)
 
 
 def resize_as_(input: Any, the_template: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
@@ -165,7 +165,7 @@ def _check_tensor(value: Any, function: str, name: str, position: int = 1) -> No
 
 
 def _place_of(tensor: Any) -> tuple[Any, ...]:
-    return tensor.storage_offset(), tuple(tensor.shape), strides_of(tensor._array)
+    return tensor.storage_offset(), tuple(tensor.shape), strides_of(tensor._mt_array)
 
 
 def _formats_to_tell(ambiguity_check: Any) -> list[memory_format]:
@@ -224,11 +224,11 @@ def _check_source(tensor: Any, source: Any) -> None:
     """The source has the tensor's dtype, if it has any, and is on its device."""
     if isinstance(source, TypedStorage) and source.dtype is not tensor.dtype:
         raise RuntimeError(
-            f"Expected a Storage of type {c_name(tensor._array)} or an UntypedStorage, but got type "
+            f"Expected a Storage of type {c_name(tensor._mt_array)} or an UntypedStorage, but got type "
             f"{source.dtype.storage_name} for argument 1 'storage'"
         )
     if isinstance(source, Tensor) and tensor.dtype is not source.dtype:
-        found, expected = c_name(source._array), c_name(tensor._array)
+        found, expected = c_name(source._mt_array), c_name(tensor._mt_array)
         raise RuntimeError(f"Could not set tensor of type {found} to a tensor of type {expected}")
     if source is not None and source.device.type != tensor.device.type:
         raise RuntimeError(

@@ -23,11 +23,11 @@ class MovingMethods:
         """This tensor with another dtype or on another device; the tensor itself when nothing changes."""
         first = args[0] if args else None
         if len(args) == 1 and not kwargs and not state.interceptors:
-            if type(first) is Tensor and type(first._array) is type(self._array) is np.ndarray:
+            if type(first) is Tensor and type(first._mt_array) is type(self._mt_array) is np.ndarray:
                 first = first.dtype
             if type(first) is Dtype:
-                return self if FROM_NUMPY[self._array.dtype] is first else ops._to_copy(self, dtype=first)
-            if type(first) is str and first == "cpu" and type(self._array) is np.ndarray:
+                return self if FROM_NUMPY[self._mt_array.dtype] is first else ops._to_copy(self, dtype=first)
+            if type(first) is str and first == "cpu" and type(self._mt_array) is np.ndarray:
                 return self
         return ops.to_dtype_layout(self, **options_of_to(args, kwargs))
 

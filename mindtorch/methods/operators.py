@@ -79,12 +79,12 @@ class ReflectedMethods:
         return ops.matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 
     def __invert__(self: Any) -> Tensor:
-        if self._array.dtype.kind not in "biu":
+        if self._mt_array.dtype.kind not in "biu":
             raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
         return ops.bitwise_not(self)
 
     def __pos__(self: Any) -> Tensor:
-        if self._array.dtype == bool:
+        if self._mt_array.dtype == bool:
             raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
         return self
 

@@ -66,11 +66,11 @@ def _is_left_alone(func: Callable) -> bool:
 def _as_class(tensor: Tensor, cls: type) -> Any:
     """The tensor itself, which nobody else refers to yet, as an object of a subclass."""
     result = alias_of(tensor, cls)
-    result._edge = edge = tensor._edge
-    result._meta = tensor._meta
+    result._mt_edge = edge = tensor._mt_edge
+    result._mt_meta = tensor._mt_meta
     if edge and edge[0].accumulates:
         edge[0].leaf = ref(result)
-    result._version_counter = tensor._version_counter
+    result._mt_version = tensor._mt_version
     return result
 
 

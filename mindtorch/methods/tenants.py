@@ -22,7 +22,7 @@ def follow(old_root: np.ndarray, storage: UntypedStorage) -> None:
     """
     memory = storage.bytes_view()
     for tensor in _tensors_on(old_root):
-        array = tensor._array
+        array = tensor._mt_array
         moved = np.ndarray(array.shape, array.dtype, memory, byte_offset_of(array), array.strides)
         set_array(tensor, moved)
 
@@ -34,7 +34,7 @@ def is_only_tenant(tensor: Any) -> bool:
     by the storage and a second name here. A count that is higher for another reason only means that tensors are
     looked for.
     """
-    array = tensor._array
+    array = tensor._mt_array
     root = root_of(array)
     while isinstance(array, np.ndarray) and sys.getrefcount(array) <= _ONE_HOLDER + 2 * (array is root):
         if array is root:
@@ -45,7 +45,7 @@ def is_only_tenant(tensor: Any) -> bool:
 
 def _tensors_on(root: np.ndarray) -> list[Any]:
     objects = [each for each in gc.get_objects() if issubclass(type(each), Tensor)]
-    return [each for each in objects if isinstance(each._array, np.ndarray) and root_of(each._array) is root]
+    return [each for each in objects if isinstance(each._mt_array, np.ndarray) and root_of(each._mt_array) is root]
 
 
 followers.append(follow)

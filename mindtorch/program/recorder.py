@@ -145,7 +145,7 @@ def _hidden_sharing(owner: str) -> ProgramError:
 
 def _owner_of(tensor: Tensor) -> Any:
     """The array that owns the memory of a tensor."""
-    array = tensor._array
+    array = tensor._mt_array
     while getattr(array, "base", None) is not None:
         array = array.base
     return array

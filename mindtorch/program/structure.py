@@ -59,7 +59,7 @@ def tensors_in(value: Any) -> list[Tensor]:
 def as_constant(value: Any) -> Any:
     """A value of an argument in plain form; raises TypeError for what a program cannot hold."""
     if type(value) is WrappedNumber:
-        value = value._array
+        value = value._mt_array
     if isinstance(value, (np.number, np.bool_)):
         value = value.item()
     if isinstance(value, type) and value in PYTHON_TYPES:

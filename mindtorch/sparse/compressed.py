@@ -90,7 +90,7 @@ def _from_parts(
     else:
         result = ops.sparse_compressed_tensor_comp_plain_value_size(compressed, plain, values, size, layout=layout)
     if check_sparse_tensor_invariants.is_enabled() if check is None else check:
-        check_parts(result._array)
+        check_parts(result._mt_array)
     return require_grad(result.detach()) if requires_grad else result
 
 

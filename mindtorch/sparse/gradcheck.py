@@ -41,7 +41,7 @@ def _parts(value: Any, masked: bool) -> tuple[Any, Callable[[Any], Any]]:
 
 
 def _with_all_elements(value: Tensor) -> Tensor:
-    blocksize = value._array.blocksize if value.layout.is_compressed and value.layout.is_blocked else None
+    blocksize = value._mt_array.blocksize if value.layout.is_compressed and value.layout.is_blocked else None
     everywhere = ops.ones(value.shape).to_sparse(layout=value.layout, blocksize=blocksize, dense_dim=value.dense_dim())
     return value.to_dense().sparse_mask(everywhere)
 

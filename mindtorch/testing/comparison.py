@@ -251,7 +251,7 @@ def _attributes(actual: Tensor, expected: Tensor, options: _Options) -> list[tup
 def _array_of(tensor: Tensor) -> np.ndarray:
     """The values, densely and in a dtype in which NumPy computes."""
     dense = tensor if tensor.layout is strided else tensor.to_dense()
-    array = dense.cpu()._array
+    array = dense.cpu()._mt_array
     if array.dtype.kind == "b":
         return array.astype(np.int8)
     return array.astype(np.float32) if array.dtype.kind == "V" else array

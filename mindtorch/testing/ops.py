@@ -191,7 +191,7 @@ class _Op:
         """The result of a call; an op that is in-place only works on copies."""
         given = sample.mapped(Tensor.clone) if self.row.entry.is_inplace else sample
         result = self._function(*given.args, **given.kwargs)
-        if any(isinstance(tensor._array, np.generic) for tensor in _as_tuple(result)):
+        if any(isinstance(tensor._mt_array, np.generic) for tensor in _as_tuple(result)):
             raise AssertionError(f"the kernel of {self.row.name} returns a NumPy scalar, {_SCALAR_ADVICE}")
         return result
 

@@ -6,7 +6,7 @@ from weakref import getweakrefs, ref
 from mindtorch.autograd.accumulate_grad import AccumulateGrad
 from mindtorch.tensor import Tensor
 
-_SLOTS = ("_array", "_kind", "_version_counter", "_edge", "_meta", "__class__", "__dict__")
+_SLOTS = ("_mt_array", "_mt_kind", "_mt_version", "_mt_edge", "_mt_meta", "__class__", "__dict__")
 
 
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:
@@ -26,7 +26,7 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
 
 def _leaf_node(tensor: Tensor) -> Any:
     """The node that collects the gradients of a leaf, and knows which tensor it is."""
-    node = tensor._edge[0] if tensor._edge else None
+    node = tensor._mt_edge[0] if tensor._mt_edge else None
     return node if isinstance(node, AccumulateGrad) else None
 
 

@@ -54,7 +54,7 @@ def test_factory(tmp_path):
             elif type(size) is not tuple:
                 size = ints_of((size,) + more_size if more_size else size, "zeros", "size", 1)
             try:
-                out_array = out._array
+                out_array = out._mt_array
             except AttributeError:
                 return raise_bad_argument(zeros_out, size, *more_size, out=out)
             set_array(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
@@ -143,7 +143,7 @@ def test_result_that_is_no_tensor(tmp_path):
             if state.interceptors and intercepts(sparse_dim, input):
                 return call(sparse_dim, input)
             try:
-                input_array = input._array
+                input_array = input._mt_array
             except AttributeError:
                 return raise_bad_argument(sparse_dim, input)
             return _sparse_dim_kernels[type(input_array)](input_array)

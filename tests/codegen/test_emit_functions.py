@@ -39,14 +39,14 @@ def test_a_tensor_and_a_number(tmp_path):
                     return _reject(mul, input, other, out=out)
                 other = operand
             try:
-                input_array = input._array
+                input_array = input._mt_array
             except AttributeError:
                 return number_first(mul, _reject, input, other, out=out)
-            other_array = other._array
+            other_array = other._mt_array
             node = None
-            if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-                input_edge = input._edge or edge_of(input)
-                other_edge = other._edge or edge_of(other)
+            if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+                input_edge = input._mt_edge or edge_of(input)
+                other_edge = other._mt_edge or edge_of(other)
                 if input_edge or other_edge:
                     node = nodes.MulBackward0()
                     node.sequence_nr = next_sequence_nr()
@@ -67,17 +67,17 @@ def test_two_plain_operands_go_straight_to_the_computation(tmp_path):
     files = emit_project(tmp_path, ops)
     text = definition(files, "generated/ops/pointwise.py", "sub")
     part = expected("""
-            kind = input._kind
-            if kind and kind is other._kind and not state.interceptors and alpha == 1 and alpha is not True:
+            kind = input._mt_kind
+            if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
                 try:
                     array = _sub_kernels.direct(input_array, other_array)
                 except SHORT_CUT_FAILED:
                     pass
                 else:
                     tensor = new_object(Tensor)
-                    tensor._array = array
-                    tensor._kind = kind
-                    tensor._version_counter = tensor._meta = tensor._edge = None
+                    tensor._mt_array = array
+                    tensor._mt_kind = kind
+                    tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
                     return tensor
             kind = common_kind(input, other)
             return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), None, kind)
@@ -105,14 +105,14 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
             if state.interceptors and intercepts(pow, input, exponent):
                 return call(pow, input, exponent)
             try:
-                input_array = input._array
-                exponent_array = exponent._array
+                input_array = input._mt_array
+                exponent_array = exponent._mt_array
             except AttributeError:
                 return raise_bad_argument(pow, input, exponent)
             node = None
-            if (input._edge is not None or exponent._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-                input_edge = input._edge or edge_of(input)
-                exponent_edge = exponent._edge or edge_of(exponent)
+            if (input._mt_edge is not None or exponent._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+                input_edge = input._mt_edge or edge_of(input)
+                exponent_edge = exponent._mt_edge or edge_of(exponent)
                 if input_edge or exponent_edge:
                     node = nodes.PowBackward0()
                     node.sequence_nr = next_sequence_nr()
@@ -158,10 +158,10 @@ def test_the_kind_of_one_operand(tmp_path):
             if state.interceptors and intercepts(floor, input):
                 return call(floor, input)
             try:
-                input_array = input._array
+                input_array = input._mt_array
             except AttributeError:
                 return raise_bad_argument(floor, input)
-            kind = input._kind or kind_of(input)
+            kind = input._mt_kind or kind_of(input)
             return wrap(_floor_kernels[kind or type(input_array)](input_array), None, kind)
         ''')
 
@@ -194,14 +194,14 @@ def test_in_place(tmp_path):
                     return _reject(mul_, input, other)
                 other = operand
             try:
-                input_array = input._array
+                input_array = input._mt_array
             except AttributeError:
                 return _reject(mul_, input, other)
-            other_array = other._array
+            other_array = other._mt_array
             node = None
-            if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-                input_edge = input._edge or edge_of(input)
-                other_edge = other._edge or edge_of(other)
+            if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+                input_edge = input._mt_edge or edge_of(input)
+                other_edge = other._mt_edge or edge_of(other)
                 if input_edge or other_edge:
                     check_inplace(input)
                     node = nodes.MulBackward0()
@@ -236,14 +236,14 @@ def test_in_place_with_a_saved_result(tmp_path):
             if state.interceptors and intercepts(exp_, input):
                 return call(exp_, input)
             try:
-                input_array = input._array
+                input_array = input._mt_array
             except AttributeError:
                 return raise_bad_argument(exp_, input)
             node = None
             if (
-                input._edge is not None
+                input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input))
             ):
                 check_inplace(input)
                 node = nodes.ExpBackward0()
@@ -278,8 +278,8 @@ def test_out(tmp_path):
             if state.interceptors and intercepts(exp_out, input, out):
                 return call(exp_out, input, out=out)
             try:
-                input_array = input._array
-                out_array = out._array
+                input_array = input._mt_array
+                out_array = out._mt_array
             except AttributeError:
                 return raise_bad_argument(exp_out, input, out=out)
             refuse_grad("exp", input, out)
@@ -311,14 +311,14 @@ def test_saved_result(tmp_path):
             if out is not None:
                 return exp_out(input, out=out)
             try:
-                input_array = input._array
+                input_array = input._mt_array
             except AttributeError:
                 return raise_bad_argument(exp, input, out=out)
             node = None
             if (
-                input._edge is not None
+                input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input))
             ):
                 node = nodes.ExpBackward0()
                 node.sequence_nr = next_sequence_nr()
@@ -357,18 +357,18 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
             if step is not None and type(step) is not int:
                 step = int_of(step, "scale", "step")
             try:
-                input_array = input._array
-                weight_array = None if weight is None else weight._array
+                input_array = input._mt_array
+                weight_array = None if weight is None else weight._mt_array
             except AttributeError:
                 return raise_bad_argument(scale, input, weight, factor, padding=padding, step=step)
             node = None
             if (
-                (input._edge is not None or (weight is not None and weight._edge is not None))
+                (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
                 and (state.grad_everywhere or thread.grad_enabled)
                 and (step is None)
             ):
-                input_edge = input._edge or edge_of(input)
-                weight_edge = None if weight is None else (weight._edge or edge_of(weight))
+                input_edge = input._mt_edge or edge_of(input)
+                weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
                 if input_edge or weight_edge:
                     node = nodes.ScaleBackward0()
                     node.sequence_nr = next_sequence_nr()
@@ -417,14 +417,14 @@ def test_several_named_results(tmp_path):
             if keepdim is not False and keepdim is not True:
                 keepdim = bool_of(keepdim, "max", "keepdim", 3)
             try:
-                input_array = input._array
+                input_array = input._mt_array
             except AttributeError:
                 return raise_bad_argument(max, input, dim, keepdim, out=out)
             node = None
             if (
-                input._edge is not None
+                input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input))
             ):
                 node = nodes.MaxBackward0()
                 node.sequence_nr = next_sequence_nr()
@@ -450,8 +450,8 @@ def test_several_named_results(tmp_path):
             if type(out) is not list and not isinstance(out, (list, tuple)):
                 return raise_bad_argument(max_out, input, dim, keepdim, out=out)
             try:
-                input_array = input._array
-                out_arrays = tuple([tensor._array for tensor in out])
+                input_array = input._mt_array
+                out_arrays = tuple([tensor._mt_array for tensor in out])
             except (AttributeError, TypeError):
                 return raise_bad_argument(max_out, input, dim, keepdim, out=out)
             refuse_grad("max", input, *out)
@@ -489,14 +489,14 @@ def test_results_that_may_be_missing(tmp_path):
             if state.interceptors and intercepts(norm_grads, input, other):
                 return call(norm_grads, input, other, output_mask)
             try:
-                input_array = input._array
-                other_array = other._array
+                input_array = input._mt_array
+                other_array = other._mt_array
             except AttributeError:
                 return raise_bad_argument(norm_grads, input, other, output_mask)
             node = None
-            if (input._edge is not None or other._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-                input_edge = input._edge or edge_of(input)
-                other_edge = other._edge or edge_of(other)
+            if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+                input_edge = input._mt_edge or edge_of(input)
+                other_edge = other._mt_edge or edge_of(other)
                 if input_edge or other_edge:
                     node = nodes.NormGradsBackward0()
                     node.sequence_nr = next_sequence_nr()
@@ -534,7 +534,7 @@ def test_a_list_of_tensors(tmp_path):
             if type(dim) is not int:
                 dim = int_of(dim, "cat", "dim", 2)
             try:
-                tensors_arrays = [tensor._array for tensor in tensors]
+                tensors_arrays = [tensor._mt_array for tensor in tensors]
             except (AttributeError, TypeError):
                 return raise_bad_argument(cat, tensors, dim)
             node = None
@@ -570,15 +570,15 @@ def test_a_list_of_optional_tensors(tmp_path):
             if type(indices) is not list and not isinstance(indices, (list, tuple)):
                 return raise_bad_argument(index, input, indices)
             try:
-                input_array = input._array
-                indices_arrays = [None if tensor is None else tensor._array for tensor in indices]
+                input_array = input._mt_array
+                indices_arrays = [None if tensor is None else tensor._mt_array for tensor in indices]
             except (AttributeError, TypeError):
                 return raise_bad_argument(index, input, indices)
             node = None
             if (
-                input._edge is not None
+                input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input))
             ):
                 node = nodes.IndexBackward0()
                 node.sequence_nr = next_sequence_nr()

@@ -28,14 +28,14 @@ def test_view_with_separate_ints(tmp_path):
             elif type(size) is not tuple:
                 size = ints_of((size,) + more_size if more_size else size, "view", "size", 2)
             try:
-                input_array = input._array
+                input_array = input._mt_array
             except AttributeError:
                 return raise_bad_argument(view, input, size, *more_size)
             node = None
             if (
-                input._edge is not None
+                input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input))
             ):
                 node = nodes.ViewBackward0()
                 node.sequence_nr = next_sequence_nr()
@@ -69,14 +69,14 @@ def test_in_place_view(tmp_path):
             if state.interceptors and intercepts(t_, input):
                 return call(t_, input)
             try:
-                input_array = input._array
+                input_array = input._mt_array
             except AttributeError:
                 return raise_bad_argument(t_, input)
             node = None
             if (
-                input._edge is not None
+                input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input))
             ):
                 check_inplace(input)
                 node = nodes.TBackward0()
@@ -113,14 +113,14 @@ def test_several_views(tmp_path):
             if type(dim) is not int:
                 dim = int_of(dim, "unbind", "dim", 2)
             try:
-                input_array = input._array
+                input_array = input._mt_array
             except AttributeError:
                 return raise_bad_argument(unbind, input, dim)
             node = None
             if (
-                input._edge is not None
+                input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input))
             ):
                 node = nodes.UnbindBackward0()
                 node.sequence_nr = next_sequence_nr()
@@ -146,7 +146,7 @@ def test_detach(tmp_path):
             if state.interceptors and intercepts(detach, input):
                 return call(detach, input)
             try:
-                input_array = input._array
+                input_array = input._mt_array
             except AttributeError:
                 return raise_bad_argument(detach, input)
             return twin_of(input, _detach_kernels[type(input_array)](input_array))
@@ -184,14 +184,14 @@ def test_op_that_only_writes(tmp_path):
             if generator is not None:
                 generator = generator_of(generator, "uniform_", "generator")
             try:
-                input_array = input._array
+                input_array = input._mt_array
             except AttributeError:
                 return raise_bad_argument(uniform_, input, from_, to, generator=generator)
             node = None
             if (
-                input._edge is not None
+                input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input))
             ):
                 check_inplace(input)
                 node = nodes.UniformBackward0()

@@ -83,7 +83,7 @@ def test_every_dtype_computes(op):
             check_error(op, sample, each.error, REFUSALS)
             assert each.error is not None or not sample.refusal, f"{describe(sample)}: torch raises {sample.refusal!r}"
             for tensor in tensors_in(torch, each.result):
-                assert not isinstance(tensor._array, np.generic), f"{op.name}({describe(sample)}): return an array"
+                assert not isinstance(tensor._mt_array, np.generic), f"{op.name}({describe(sample)}): return an array"
         assert any(
             each.error is None for _, each in ran
         ), f"{op.name} computes nothing in {dtype}: {ran[0][1].error} (`dtypes` in ops.yaml says which dtypes it takes)"

@@ -362,8 +362,8 @@ def mend_value(ours: Any, theirs: Any, tensors: dict[str, Any]) -> bool:
 
 
 def _equalise(ours: Any, theirs: Any) -> None:
-    if isinstance(ours, mindtorch.Tensor) and ours.shape == theirs.shape and ours._array.flags.writeable:
-        ours._array[...] = to_numpy(theirs.detach().clone())
+    if isinstance(ours, mindtorch.Tensor) and ours.shape == theirs.shape and ours._mt_array.flags.writeable:
+        ours._mt_array[...] = to_numpy(theirs.detach().clone())
 
 
 def _has_large_numbers(tensor: Any) -> bool:

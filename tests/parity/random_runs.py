@@ -292,7 +292,7 @@ def close(ours: Any, theirs: Any, precision: str | None = None) -> str | None:
 
 def values(tensor: Any) -> np.ndarray:
     # Of a clone: torch refuses to resize what NumPy has seen.
-    return tensor._array if isinstance(tensor, mindtorch.Tensor) else to_numpy(tensor.detach().clone())
+    return tensor._mt_array if isinstance(tensor, mindtorch.Tensor) else to_numpy(tensor.detach().clone())
 
 
 def gradient_difference(ours: Any, theirs: Any) -> str | None:
@@ -328,7 +328,7 @@ def sharing_difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str | No
 
 
 def storage_root(tensor: Any) -> np.ndarray:
-    array = tensor._array
+    array = tensor._mt_array
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array

@@ -54,8 +54,8 @@ class Op:
     out_dtypes: tuple[str, ...] | None = None
 
     def iterator(self, out: Any, *inputs: Any) -> TensorIterator:
-        arrays = [each._array for each in inputs]
-        return self.configure(with_operands(None if out is None else out._array, *arrays)).build()
+        arrays = [each._mt_array for each in inputs]
+        return self.configure(with_operands(None if out is None else out._mt_array, *arrays)).build()
 
     def iterate(self, out: Any, *inputs: Any) -> np.ndarray:
         iterator = self.iterator(out, *inputs)

@@ -40,8 +40,8 @@ def test_the_storage_is_no_larger_than_the_elements(name: str) -> None:
     assert tensor.untyped_storage().nbytes() == (last + 1) * tensor.element_size()
     view = tensor[1:]
     assert view.storage_offset() == tensor.stride(0)
-    assert root_of(view._array) is root_of(tensor._array)
-    assert size_of_root(root_of(view._array)) == tensor.untyped_storage().nbytes()
+    assert root_of(view._mt_array) is root_of(tensor._mt_array)
+    assert size_of_root(root_of(view._mt_array)) == tensor.untyped_storage().nbytes()
 
 
 def test_small_arrays_are_numpys_own() -> None:

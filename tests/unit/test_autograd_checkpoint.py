@@ -45,7 +45,7 @@ def test_nothing_between_is_kept(reentrant):
 
     def function(x):
         y = x.exp()
-        between.append(ref(y._array))
+        between.append(ref(y._mt_array))
         return y.sin()
 
     x = leaf()
@@ -71,7 +71,7 @@ def test_recomputed_tensors_go_with_the_pass():
 
     def function(x):
         y = x.exp()
-        kept.append(ref(y._array))
+        kept.append(ref(y._mt_array))
         return y.sin()
 
     y = checkpoint(function, leaf(), use_reentrant=False)

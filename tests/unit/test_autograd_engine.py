@@ -184,7 +184,7 @@ class TestRestrictedPasses:
         x, y = leaf(1), leaf(1)
         node = Refuses()
         node.sequence_nr, node.next_edges = next_sequence_nr(), (edge_of(x), edge_of(y))
-        node.output_shape, node.output_dtype = (1,), y._array.dtype
+        node.output_shape, node.output_dtype = (1,), y._mt_array.dtype
         edge = torch.autograd.graph.GradientEdge(node, 0)
         assert torch.autograd.grad(edge, y, torch.ones(1), retain_graph=True)[0].tolist() == [1]
         with pytest.raises(ZeroDivisionError):

@@ -209,7 +209,7 @@ class TestFlags:
         x, constant = leaf(1), torch.ones(1)
         node, output_nr, shape, dtype = edge_of(x)
         assert node.accumulates and output_nr == 0 and edge_of(constant) is None
-        assert (shape, dtype) == ((1,), x._array.dtype)
+        assert (shape, dtype) == ((1,), x._mt_array.dtype)
         assert edges_of([x, None, constant]) == (edge_of(x), None, None)
 
     def test_requires_grad(self):

@@ -32,7 +32,7 @@ class TestRegistry:
         register_backend("Toy", ListArray, "privateuseone")
         register_kernel("Toy", "exp", lambda input, out=None: ListArray([2.0**value for value in input.values]))
         result = torch.exp(wrap(ListArray([1.0, 2.0])))
-        assert result._array.values == [2.0, 4.0]
+        assert result._mt_array.values == [2.0, 4.0]
 
     def test_a_missing_kernel(self):
         register_backend("Toy", ListArray, "privateuseone")

@@ -23,7 +23,7 @@ def kernel_of():
         registered.append(register_op(f"testing::{name}(Tensor self) -> Tensor", lambda: None).name)
         register_kernel("CPU", registered[-1], kernel)
         table = kernel_table(registered[-1])
-        return lambda *tensors: table[np.ndarray](*[tensor._array for tensor in tensors])
+        return lambda *tensors: table[np.ndarray](*[tensor._mt_array for tensor in tensors])
 
     yield register
     for name in registered:

@@ -102,7 +102,7 @@ def test_misuse(misuse, text):
 
 
 def test_devices():
-    meta = mindtorch.empty(2, device="meta")._array
+    meta = mindtorch.empty(2, device="meta")._mt_array
     with pytest.raises(RuntimeError, match="Tensor on device meta is not on the expected device cpu!"):
         config(None, ones(2), meta).build()
     with pytest.raises(RuntimeError, match="Tensor on device cpu is not on the expected device meta!"):

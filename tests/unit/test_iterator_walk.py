@@ -171,7 +171,7 @@ def test_views_of_memory_around_the_operands():
 
 
 def test_meta_arrays_are_not_walked():
-    meta = mindtorch.empty(2, 3, device="meta")._array
+    meta = mindtorch.empty(2, 3, device="meta")._mt_array
     iterator = TensorIteratorConfig().add_output().add_input(meta).build()
     assert type(iterator.output()) is type(meta) and iterator.output().shape == (2, 3)
     with pytest.raises(TypeError, match="only arrays on the CPU can be walked, got MetaArray"):

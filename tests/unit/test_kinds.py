@@ -25,11 +25,11 @@ def looked_at(tensor):
 
 def check_next_results(tensor, strides):
     """The tensor is looked at afresh by the ops that come next: a unary one, one with a number, one with a tensor."""
-    assert tensor._kind is None
+    assert tensor._mt_kind is None
     for result in (tensor.exp(), tensor * 2, tensor * tensor):
         assert (result.shape, result.dtype, result.stride()) == (tensor.shape, tensor.dtype, strides)
-        assert not result._kind or result._kind.dtype == result._array.dtype and result.is_contiguous()
-    assert kind_of(tensor) is (tensor._kind or None)
+        assert not result._mt_kind or result._mt_kind.dtype == result._mt_array.dtype and result.is_contiguous()
+    assert kind_of(tensor) is (tensor._mt_kind or None)
 
 
 # -------------------- looking --------------------
@@ -58,7 +58,7 @@ def check_next_results(tensor, strides):
 )
 def test_kind_of(tensor, kind):
     assert kind_of(tensor) is kind
-    assert tensor._kind is (kind or False)  # remembered
+    assert tensor._mt_kind is (kind or False)  # remembered
     assert kind_of(tensor) is kind
 
 
@@ -136,9 +136,9 @@ def test_out_of_a_composite():
 def test_an_alias_forgets_alone():
     x = plain(2, 3)
     alias = x.data
-    assert alias._kind is PLAIN_FLOAT
+    assert alias._mt_kind is PLAIN_FLOAT
     check_next_results(alias.t_(), (1, 3))
-    assert x._kind is PLAIN_FLOAT and (x * 2).stride() == (3, 1)
+    assert x._mt_kind is PLAIN_FLOAT and (x * 2).stride() == (3, 1)
 
 
 def test_a_view_is_looked_at_itself():
@@ -162,7 +162,7 @@ def test_results_of_plain_operands(dtype, kind):
         x * plain(3, dtype=dtype),
         plain(3, dtype=dtype) - x,
     ):
-        assert result._kind is kind
+        assert result._mt_kind is kind
         assert (result.shape, result.dtype, result.stride()) == (torch.Size([2, 3]), dtype, (3, 1))
 
 
@@ -203,12 +203,12 @@ def test_gradients():
     x = plain(2, 3).requires_grad_()
     (x * plain(2, 3)).sum().backward()
     assert x.grad.dtype is torch.float32 and x.grad.stride() == (3, 1)
-    assert not x.grad._kind or x.grad._kind is PLAIN_FLOAT
+    assert not x.grad._mt_kind or x.grad._mt_kind is PLAIN_FLOAT
 
 
 def test_the_result_of_an_op_on_something_else_is_not_judged():
-    assert torch.arange(4).sqrt()._kind is None
-    assert torch.ones(4, 6)[:, :3].exp()._kind is None
+    assert torch.arange(4).sqrt()._mt_kind is None
+    assert torch.ones(4, 6)[:, :3].exp()._mt_kind is None
 
 
 def test_a_kernel_that_is_missing():

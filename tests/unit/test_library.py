@@ -80,13 +80,17 @@ class TestBackends:
     def test_gradients_on_a_device(self):
         @custom_op("unit_device::double", mutates_args=(), device_types="libtest")
         def double(x: torch.Tensor) -> torch.Tensor:
-            return wrap(np.add(x._array, x._array))
+            return wrap(np.add(x._mt_array, x._mt_array))
 
-        double.register_autograd(lambda ctx, grad: wrap(np.add(grad._array, grad._array)))
+        double.register_autograd(lambda ctx, grad: wrap(np.add(grad._mt_array, grad._mt_array)))
         x = on_device([1, 2]).requires_grad_()
         y = double(x)
         (grad,) = torch.autograd.grad(y, x, on_device([1, 1]))
-        assert type(y._array) is DeviceArray and type(grad._array) is DeviceArray and grad._array.tolist() == [2, 2]
+        assert (
+            type(y._mt_array) is DeviceArray
+            and type(grad._mt_array) is DeviceArray
+            and grad._mt_array.tolist() == [2, 2]
+        )
 
 
 class TestDefinitions:
@@ -120,8 +124,8 @@ class TestDefinitions:
 class TestGeneratedOps:
     def test_a_kernel_of_tensors_for_an_op_of_arrays(self, library):
         with torch.library._scoped_library("aten", "IMPL") as aten:
-            aten.impl("exp", lambda x: wrap(np.add(x._array, 100)), "LIBTEST")
-            assert torch.exp(on_device([1]))._array.tolist() == [101]
+            aten.impl("exp", lambda x: wrap(np.add(x._mt_array, 100)), "LIBTEST")
+            assert torch.exp(on_device([1]))._mt_array.tolist() == [101]
             assert torch.exp(torch.zeros(1)).item() == 1
         with pytest.raises(NotImplementedError, match="'LIBTEST' backend"):
             torch.exp(on_device([1]))

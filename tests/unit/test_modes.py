@@ -106,7 +106,7 @@ def test_a_wrapper_has_no_memory():
 
     wrapper = torch.Tensor._make_wrapper_subclass(Wrapper, (3, 2), dtype=torch.float64, requires_grad=True)
     assert wrapper.shape == (3, 2) and wrapper.dtype is torch.float64 and wrapper.is_cpu and wrapper.requires_grad
-    assert not isinstance(wrapper._array, np.ndarray) and wrapper.data_ptr() == 0
+    assert not isinstance(wrapper._mt_array, np.ndarray) and wrapper.data_ptr() == 0
 
 
 def test_a_mode_and_forward_mode():

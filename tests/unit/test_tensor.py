@@ -83,7 +83,7 @@ class TestStorage:
 class TestVersionsAndViews:
     def test_a_fresh_tensor_has_no_counter(self):
         x = torch.zeros(2)
-        assert x._version_counter is None and x._version == 0 and x._meta is None and x._edge is None
+        assert x._mt_version is None and x._version == 0 and x._mt_meta is None and x._mt_edge is None
 
     def test_writing_counts_once(self):
         x = torch.zeros(2, 2)
@@ -112,16 +112,16 @@ class TestVersionsAndViews:
 
     def test_every_view_asks_its_base(self):
         x = torch.zeros(2)
-        assert x[:1]._edge is ASK and not x[:1].requires_grad
+        assert x[:1]._mt_edge is ASK and not x[:1].requires_grad
 
     def test_how_a_view_was_made(self):
         x = wrap(np.zeros((2, 2)))
-        assert view_of(x, x._array[0], None, None)._meta.creation == "default"
-        assert view_outputs(x, (x._array[0], x._array[1]), None, None)[1]._meta.creation == "multi_output"
+        assert view_of(x, x._mt_array[0], None, None)._mt_meta.creation == "default"
+        assert view_outputs(x, (x._mt_array[0], x._mt_array[1]), None, None)[1]._mt_meta.creation == "multi_output"
         with torch.no_grad():
-            made = view_of(x, x._array[0], None, None)
-        assert made._meta.creation == "no_grad"
-        assert view_of(made, made._array[:1], None, None)._meta.creation == "no_grad"
+            made = view_of(x, x._mt_array[0], None, None)
+        assert made._mt_meta.creation == "no_grad"
+        assert view_of(made, made._mt_array[:1], None, None)._mt_meta.creation == "no_grad"
 
     def test_inference_tensors_have_no_version(self):
         with torch.inference_mode():
@@ -193,8 +193,8 @@ class TestOperands:
     def test_numbers_are_wrapped(self):
         for number in (2, 2.5, True, 1j, np.float64(2), np.int8(3)):
             operand = as_operand(number)
-            assert type(operand) is WrappedNumber and operand._array == number and operand._edge is None
-            assert type(operand._array) in (int, float, bool, complex)
+            assert type(operand) is WrappedNumber and operand._mt_array == number and operand._mt_edge is None
+            assert type(operand._mt_array) in (int, float, bool, complex)
 
     def test_tensors_are_taken_as_they_are(self):
         x = torch.zeros(2)

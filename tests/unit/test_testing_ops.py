@@ -136,7 +136,7 @@ def test_an_out_that_stays_as_it_was_is_noticed(monkeypatch):
 
 
 def of_a_scalar(input):
-    return wrap(np.exp(input._array)[()])
+    return wrap(np.exp(input._mt_array)[()])
 
 
 def unfinished(make):

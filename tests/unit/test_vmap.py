@@ -71,7 +71,7 @@ def test_nested_levels_are_numbered_outwards():
     seen = []
 
     def look(sample):
-        seen.append((sample._array.level.depth, sample._array.inner.level.depth))
+        seen.append((sample._mt_array.level.depth, sample._mt_array.inner.level.depth))
         return sample * 1
 
     vmap(vmap(look))(torch.ones(2, 3, 4))

@@ -17,7 +17,7 @@ def is_differentiated(*tensors):
 def conj(value):
     """Complex conjugate of a tensor or number; a real tensor is returned as it is. None stays None."""
     if isinstance(value, Tensor):
-        return value.conj() if value._array.dtype.kind == "c" else value
+        return value.conj() if value._mt_array.dtype.kind == "c" else value
     return value.conjugate() if isinstance(value, complex) else value
 
 

@@ -15,11 +15,11 @@ _mm_kernels = kernel_table("mm")
 
 def mm_self_backward(grad, mat2, stride):
     """Gradient of a matrix product with respect to its first factor, column by column if that has such strides."""
-    by_columns = stride == (1, grad._array.shape[0])
+    by_columns = stride == (1, grad._mt_array.shape[0])
     if kind := _bare_kind(grad, mat2):
         if by_columns:
-            return wrap(_mm_kernels[np.ndarray](mat2._array, grad._array.T).T)
-        return wrap(_mm_kernels[np.ndarray](grad._array, mat2._array.T), None, kind)
+            return wrap(_mm_kernels[np.ndarray](mat2._mt_array, grad._mt_array.T).T)
+        return wrap(_mm_kernels[np.ndarray](grad._mt_array, mat2._mt_array.T), None, kind)
     return conj(mat2).mm(grad.t()).t() if by_columns else grad.mm(conj(mat2.t()))
 
 
@@ -28,11 +28,11 @@ def mm_mat2_backward(grad, self, stride):
 
     The weight of a linear layer is such a factor, transposed: transposed back, its gradient lies in memory as it does.
     """
-    by_columns = stride == (1, self._array.shape[1])
+    by_columns = stride == (1, self._mt_array.shape[1])
     if kind := _bare_kind(grad, self):
         if by_columns:
-            return wrap(_mm_kernels[np.ndarray](grad._array.T, self._array).T)
-        return wrap(_mm_kernels[np.ndarray](self._array.T, grad._array), None, kind)
+            return wrap(_mm_kernels[np.ndarray](grad._mt_array.T, self._mt_array).T)
+        return wrap(_mm_kernels[np.ndarray](self._mt_array.T, grad._mt_array), None, kind)
     return grad.t().mm(conj(self)).t() if by_columns else conj(self.t()).mm(grad)
 
 

@@ -20,17 +20,17 @@ def mul_backward(grad, other):
 
     The most frequent formula of all: for plain tensors, when nothing is recorded or watched, it is the bare product.
     """
-    kind = grad._kind
-    if kind and type(other) is Tensor and kind is other._kind and not (state.recorded_passes or state.interceptors):
+    kind = grad._mt_kind
+    if kind and type(other) is Tensor and kind is other._mt_kind and not (state.recorded_passes or state.interceptors):
         try:
-            array = _mul_kernels.direct(grad._array, other._array)
+            array = _mul_kernels.direct(grad._mt_array, other._mt_array)
         except SHORT_CUT_FAILED:
             pass
         else:
             product = new_object(Tensor)
-            product._array = array
-            product._kind = kind
-            product._version_counter = product._edge = product._meta = None
+            product._mt_array = array
+            product._mt_kind = kind
+            product._mt_version = product._mt_edge = product._mt_meta = None
             return product
     return grad * conj(other)
 

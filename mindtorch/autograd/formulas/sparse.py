@@ -48,4 +48,4 @@ def to_layout_of(grad, self):
         return grad.to_dense()
     if grad.layout is layout:
         return grad
-    return grad.to_sparse(layout=layout, blocksize=self._array.blocksize if layout.is_blocked else None)
+    return grad.to_sparse(layout=layout, blocksize=self._mt_array.blocksize if layout.is_blocked else None)

@@ -593,7 +593,7 @@ def _apply_to_parameter(parameter: Parameter, fn: Callable[[Tensor], Tensor]) ->
     """The same parameter with other data, or a new one where the data is of another kind."""
     data = fn(parameter.data)
     grad = None if parameter.grad is None else fn(parameter.grad.data).requires_grad_(parameter.grad.requires_grad)
-    if type(data._array) is type(parameter._array):
+    if type(data._mt_array) is type(parameter._mt_array):
         parameter.grad = None
         parameter.data = data
     else:

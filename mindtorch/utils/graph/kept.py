@@ -60,7 +60,7 @@ def _held_text(held: Any, names: Names) -> str:
     if isinstance(held, Tensor):
         edge = edge_of(held)
         name = names.get((id(edge[0]), edge[1])) if edge else None
-        return tensor_text(held._array) + (f" = {name}" if name else "")
+        return tensor_text(held._mt_array) + (f" = {name}" if name else "")
     return str(held)
 
 

@@ -22,7 +22,7 @@ def read_graph(outputs: Any, params: Mapping[str, Tensor], saved: bool, attribut
     boxes = [reader.box(keys[id(node)], node) for node in nodes]
     arrows = [arrow for node in nodes for arrow in _arrows_into(node, keys)]
     for number, ((name, tensor), (node, output_nr, *_)) in enumerate(zip(named.items(), edges)):
-        boxes.append(Box(f"out{number}", "output", name, (tensor_text(tensor._array),)))
+        boxes.append(Box(f"out{number}", "output", name, (tensor_text(tensor._mt_array),)))
         arrows.append(Arrow(keys[id(node)], f"out{number}", *_arrow_text(node, [output_nr])))
     return Picture(tuple(boxes), tuple(arrows))
 
@@ -124,7 +124,9 @@ def _names_by_edge(params: Mapping[str, Tensor]) -> Iterator[tuple[tuple[int, in
 
 def _leaf_tip(node: Any, name: str) -> str:
     gradient = node.meta.grad
-    return f"{name}: " + ("no gradient yet" if gradient is None else f"has a gradient, {tensor_text(gradient._array)}")
+    return f"{name}: " + (
+        "no gradient yet" if gradient is None else f"has a gradient, {tensor_text(gradient._mt_array)}"
+    )
 
 
 def _node_tip(node: Any) -> str:

@@ -35,14 +35,14 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "energy", "keepdim", 3)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(energy, input, dim, keepdim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.EnergyBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -67,8 +67,8 @@ def energy_out(input, dim=None, keepdim=False, *, out):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "energy", "keepdim", 3)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(energy_out, input, dim, keepdim, out=out)
     refuse_grad("energy", input, out)

@@ -28,14 +28,14 @@ def soft_threshold(input, threshold, *, out=None):
     if type(threshold) is not float:
         threshold = float_of(threshold, "soft_threshold", "threshold", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(soft_threshold, input, threshold, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.SoftThresholdBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -52,14 +52,14 @@ def soft_threshold_(input, threshold):
     if type(threshold) is not float:
         threshold = float_of(threshold, "soft_threshold_", "threshold", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(soft_threshold_, input, threshold)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
         node = nodes.SoftThresholdBackward0()
@@ -81,8 +81,8 @@ def soft_threshold_out(input, threshold, *, out):
     if type(threshold) is not float:
         threshold = float_of(threshold, "soft_threshold", "threshold", 2)
     try:
-        input_array = input._array
-        out_array = out._array
+        input_array = input._mt_array
+        out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(soft_threshold_out, input, threshold, out=out)
     refuse_grad("soft_threshold", input, out)

@@ -29,14 +29,14 @@ def haar(input, dim=-1, *, out=None, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "haar", "dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(haar, input, dim, out=out)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.HaarBackward0()
         node.sequence_nr = next_sequence_nr()
@@ -57,8 +57,8 @@ def haar_out(input, dim=-1, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(haar_out, input, dim, out=out)
     try:
-        input_array = input._array
-        out_arrays = tuple([tensor._array for tensor in out])
+        input_array = input._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(haar_out, input, dim, out=out)
     refuse_grad("haar", input, *out)
@@ -81,14 +81,16 @@ def inverse_haar(approximation, detail, dim=-1, *, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "inverse_haar", "dim", 3)
     try:
-        approximation_array = approximation._array
-        detail_array = detail._array
+        approximation_array = approximation._mt_array
+        detail_array = detail._mt_array
     except AttributeError:
         return raise_bad_argument(inverse_haar, approximation, detail, dim)
     node = None
-    if (approximation._edge is not None or detail._edge is not None) and (state.grad_everywhere or thread.grad_enabled):
-        approximation_edge = approximation._edge or edge_of(approximation)
-        detail_edge = detail._edge or edge_of(detail)
+    if (approximation._mt_edge is not None or detail._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        approximation_edge = approximation._mt_edge or edge_of(approximation)
+        detail_edge = detail._mt_edge or edge_of(detail)
         if approximation_edge or detail_edge:
             node = nodes.InverseHaarBackward0()
             node.sequence_nr = next_sequence_nr()
@@ -109,14 +111,14 @@ def every_other(input, dim=-1, *, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "every_other", "dim", 2)
     try:
-        input_array = input._array
+        input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(every_other, input, dim)
     node = None
     if (
-        input._edge is not None
+        input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input))
     ):
         node = nodes.EveryOtherBackward0()
         node.sequence_nr = next_sequence_nr()
