@@ -73,7 +73,7 @@ class NodeClass:
     def no_gradients(self) -> str:
         """What ``apply`` gives when there is no gradient: None for every edge, of which a list of tensors has many."""
         if any(result.startswith("*") for result in self.results):
-            return "(None,) * len(node.next_edges)"
+            return "(None,) * len(edges)"
         return tuple_of("None" for _ in self.results)
 
     @property
@@ -172,7 +172,7 @@ def _gradient(model: Model, derivative: Derivative, formula: Formula) -> Gradien
     alone = set(targets) == set(edges)
     return Gradient(
         targets=targets,
-        needed="" if alone else " or ".join(f"node.next_edges[{edges.index(target)}]" for target in targets),
+        needed="" if alone else " or ".join(f"edges[{edges.index(target)}]" for target in targets),
         expression=formula.rewritten(_node_names(model, derivative, formula)) if formula.is_expression else "",
         refused=_refused_name(derivative, targets[0]),
         is_list=len(targets) == 1 and _is_list(derivative, targets[0]),
@@ -195,7 +195,7 @@ def _node_names(model: Model, derivative: Derivative, formula: Formula) -> dict[
     for name in formula.names:
         owner, _, argument = name.partition(".")
         if owner == "needs_input_grad":
-            names[name] = f"node.needs({edges.index(argument)})" if argument in edges else "False"
+            names[name] = f"bool(edges[{edges.index(argument)}])" if argument in edges else "False"
     if not _has_several_grads(derivative):
         names["grads[0]"] = "grad"
     return names

@@ -14,7 +14,7 @@ class CloneBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad,)
@@ -25,10 +25,10 @@ class CopyBackwards(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (ops.zeros_like(grad) if node.next_edges[0] else None, grad if node.next_edges[1] else None)
+        return (ops.zeros_like(grad) if edges[0] else None, grad if edges[1] else None)
 
 
 class ToCopyBackward0(Node):
@@ -36,7 +36,7 @@ class ToCopyBackward0(Node):
 
     __slots__ = ("self_device",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad if grad.device == node.self_device else grad.to(node.self_device),)
@@ -47,7 +47,7 @@ class FillBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -58,7 +58,7 @@ class FillBackward2(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -69,10 +69,10 @@ class FillBackward1(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (ops.zeros_like(grad) if node.next_edges[0] else None, grad.sum() if node.next_edges[1] else None)
+        return (ops.zeros_like(grad) if edges[0] else None, grad.sum() if edges[1] else None)
 
 
 class FillBackward3(Node):
@@ -80,10 +80,10 @@ class FillBackward3(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (ops.zeros_like(grad) if node.next_edges[0] else None, grad.sum() if node.next_edges[1] else None)
+        return (ops.zeros_like(grad) if edges[0] else None, grad.sum() if edges[1] else None)
 
 
 class ZeroBackward0(Node):
@@ -91,7 +91,7 @@ class ZeroBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -102,10 +102,10 @@ class ComplexBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (real(grad) if node.next_edges[0] else None, imag(grad) if node.next_edges[1] else None)
+        return (real(grad) if edges[0] else None, imag(grad) if edges[1] else None)
 
 
 class PolarBackward0(Node):
@@ -115,11 +115,11 @@ class PolarBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            real(conj(grad) * result.sgn()) if node.next_edges[0] else None,
-            real(conj(grad) * result * 1j) if node.next_edges[1] else None,
+            real(conj(grad) * result.sgn()) if edges[0] else None,
+            real(conj(grad) * result * 1j) if edges[1] else None,
         )

@@ -14,7 +14,7 @@ class FftC2CBackward0(Node):
 
     __slots__ = ("dim", "normalization", "forward")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops._fft_c2c(grad, node.dim, node.normalization, not node.forward),)
@@ -25,7 +25,7 @@ class FftR2CBackward0(Node):
 
     __slots__ = ("dim", "normalization", "onesided", "self_shape")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (fft_r2c_backward(grad, node.dim, node.normalization, node.onesided, node.self_shape),)
@@ -36,7 +36,7 @@ class FftC2RBackward0(Node):
 
     __slots__ = ("dim", "normalization")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (fft_c2r_backward(grad, node.dim, node.normalization),)

@@ -31,7 +31,7 @@ class IndexBackward0(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -45,13 +45,13 @@ class IndexPutBackward0(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            index_put_backward(grad, indices, node.accumulate) if node.next_edges[0] else None,
-            grad.index(indices) if node.next_edges[1] else None,
+            index_put_backward(grad, indices, node.accumulate) if edges[0] else None,
+            grad.index(indices) if edges[1] else None,
         )
 
 
@@ -62,7 +62,7 @@ class IndexSelectBackward0(Node):
 
     saved = ("index",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (index,) = node.unpack()
         if grad is None:
             return (None,)
@@ -78,17 +78,13 @@ class IndexAddBackward0(Node):
 
     keepers = (1,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         index, source = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            grad if node.next_edges[0] else None,
-            (
-                maybe_multiply(index_add_backward(grad, node.dim, index, source), conj(node.alpha))
-                if node.next_edges[1]
-                else None
-            ),
+            grad if edges[0] else None,
+            maybe_multiply(index_add_backward(grad, node.dim, index, source), conj(node.alpha)) if edges[1] else None,
         )
 
 
@@ -99,7 +95,7 @@ class GatherBackward0(Node):
 
     saved = ("self", "index")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, index = node.unpack()
         if grad is None:
             return (None,)
@@ -113,13 +109,13 @@ class ScatterBackward0(Node):
 
     saved = ("index",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (index,) = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            grad.scatter(node.dim, index, 0) if node.next_edges[0] else None,
-            grad.gather(node.dim, index) if node.next_edges[1] else None,
+            grad.scatter(node.dim, index, 0) if edges[0] else None,
+            grad.gather(node.dim, index) if edges[1] else None,
         )
 
 
@@ -130,7 +126,7 @@ class ScatterBackward1(Node):
 
     saved = ("index",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (index,) = node.unpack()
         if grad is None:
             return (None,)
@@ -146,11 +142,11 @@ class ScatterAddBackward0(Node):
 
     keepers = (1,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (index,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (grad if node.next_edges[0] else None, grad.gather(node.dim, index) if node.next_edges[1] else None)
+        return (grad if edges[0] else None, grad.gather(node.dim, index) if edges[1] else None)
 
 
 class ScatterBackward2(Node):
@@ -158,7 +154,7 @@ class ScatterBackward2(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         raise no_derivative("scatter.reduce")
@@ -169,7 +165,7 @@ class ScatterBackward3(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         raise no_derivative("scatter.value_reduce")
@@ -182,7 +178,7 @@ class ScatterReduceBackward0(Node):
 
     saved = ("self", "index", "src", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, index, src, result = node.unpack()
         if grad is None:
             return (None, None)
@@ -196,7 +192,7 @@ class IndexReduceBackward0(Node):
 
     saved = ("self", "index", "source", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, index, source, result = node.unpack()
         if grad is None:
             return (None, None)
@@ -210,17 +206,13 @@ class PutBackward0(Node):
 
     saved = ("index", "source")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         index, source = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            (
-                (grad if node.accumulate else grad.put(index, ops.zeros_like(source), False))
-                if node.next_edges[0]
-                else None
-            ),
-            grad.take(index).reshape(node.source_shape) if node.next_edges[1] else None,
+            (grad if node.accumulate else grad.put(index, ops.zeros_like(source), False)) if edges[0] else None,
+            grad.take(index).reshape(node.source_shape) if edges[1] else None,
         )
 
 
@@ -231,7 +223,7 @@ class MaskedSelectBackward0(Node):
 
     saved = ("self", "mask")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, mask = node.unpack()
         if grad is None:
             return (None,)
@@ -245,13 +237,13 @@ class MaskedScatterBackward0(Node):
 
     saved = ("mask",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (mask,) = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            grad.masked_fill(mask, 0) if node.next_edges[0] else None,
-            masked_scatter_source_backward(grad, mask, node.source_shape) if node.next_edges[1] else None,
+            grad.masked_fill(mask, 0) if edges[0] else None,
+            masked_scatter_source_backward(grad, mask, node.source_shape) if edges[1] else None,
         )
 
 
@@ -260,9 +252,9 @@ class CatBackward0(Node):
 
     __slots__ = ("tensors_shapes", "dim")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
-            return (None,) * len(node.next_edges)
+            return (None,) * len(edges)
         tensors_grad = cat_backward(grad, node.tensors_shapes, node.dim)
         return (*tensors_grad,)
 
@@ -272,9 +264,9 @@ class StackBackward0(Node):
 
     __slots__ = ("dim",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
-            return (None,) * len(node.next_edges)
+            return (None,) * len(edges)
         tensors_grad = grad.unbind(node.dim)
         return (*tensors_grad,)
 
@@ -284,7 +276,7 @@ class RepeatBackward0(Node):
 
     __slots__ = ("repeats", "self_shape")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (repeat_backward(grad, node.repeats, node.self_shape),)
@@ -295,7 +287,7 @@ class FlipBackward0(Node):
 
     __slots__ = ("dims",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.flip(node.dims),)
@@ -306,7 +298,7 @@ class RollBackward0(Node):
 
     __slots__ = ("shifts", "dims")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (roll_backward(grad, node.shifts, node.dims),)
@@ -317,7 +309,7 @@ class TrilBackward0(Node):
 
     __slots__ = ("diagonal",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.tril(node.diagonal),)
@@ -328,7 +320,7 @@ class TriuBackward0(Node):
 
     __slots__ = ("diagonal",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.triu(node.diagonal),)
@@ -339,7 +331,7 @@ class DiagEmbedBackward0(Node):
 
     __slots__ = ("offset", "dim1", "dim2")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.diagonal(node.offset, node.dim1, node.dim2),)
@@ -350,7 +342,7 @@ class SelectBackwardBackward0(Node):
 
     __slots__ = ("dim", "index")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.select(node.dim, node.index),)
@@ -361,7 +353,7 @@ class SliceBackwardBackward0(Node):
 
     __slots__ = ("dim", "start", "end", "step")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.slice(node.dim, node.start, node.end, node.step),)
@@ -372,7 +364,7 @@ class DiagonalBackwardBackward0(Node):
 
     __slots__ = ("offset", "dim1", "dim2")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.diagonal(node.offset, node.dim1, node.dim2),)
@@ -383,7 +375,7 @@ class UnfoldBackwardBackward0(Node):
 
     __slots__ = ("dim", "size", "step")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.unfold(node.dim, node.size, node.step),)
@@ -394,7 +386,7 @@ class Rot90Backward0(Node):
 
     __slots__ = ("k", "dims")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.rot90(-node.k, node.dims),)
@@ -407,7 +399,7 @@ class IndexFillBackward0(Node):
 
     saved = ("index",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (index,) = node.unpack()
         if grad is None:
             return (None,)
@@ -421,13 +413,13 @@ class IndexCopyBackward0(Node):
 
     saved = ("index", "source")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         index, source = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            grad.index_fill(node.dim, index, 0) if node.next_edges[0] else None,
-            index_copy_source_backward(grad, node.dim, index, source) if node.next_edges[1] else None,
+            grad.index_fill(node.dim, index, 0) if edges[0] else None,
+            index_copy_source_backward(grad, node.dim, index, source) if edges[1] else None,
         )
 
 
@@ -438,7 +430,7 @@ class TakeBackward0(Node):
 
     saved = ("self", "index")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, index = node.unpack()
         if grad is None:
             return (None,)

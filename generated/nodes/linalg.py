@@ -40,13 +40,13 @@ class MmBackward0(Node):
 
     saved = ("mat2", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         mat2, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            mm_self_backward(grad, mat2, node.self_stride) if node.next_edges[0] else None,
-            mm_mat2_backward(grad, self, node.mat2_stride) if node.next_edges[1] else None,
+            mm_self_backward(grad, mat2, node.self_stride) if edges[0] else None,
+            mm_mat2_backward(grad, self, node.mat2_stride) if edges[1] else None,
         )
 
 
@@ -57,13 +57,13 @@ class BmmBackward0(Node):
 
     saved = ("mat2", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         mat2, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            grad.bmm(conj(mat2.transpose(1, 2))) if node.next_edges[0] else None,
-            conj(self.transpose(1, 2)).bmm(grad) if node.next_edges[1] else None,
+            grad.bmm(conj(mat2.transpose(1, 2))) if edges[0] else None,
+            conj(self.transpose(1, 2)).bmm(grad) if edges[1] else None,
         )
 
 
@@ -74,14 +74,11 @@ class MvBackward0(Node):
 
     saved = ("vec", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         vec, self = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            grad.outer(conj(vec)) if node.next_edges[0] else None,
-            conj(self.t()).mv(grad) if node.next_edges[1] else None,
-        )
+        return (grad.outer(conj(vec)) if edges[0] else None, conj(self.t()).mv(grad) if edges[1] else None)
 
 
 class DotBackward0(Node):
@@ -91,11 +88,11 @@ class DotBackward0(Node):
 
     saved = ("tensor", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         tensor, self = node.unpack()
         if grad is None:
             return (None, None)
-        return (grad * conj(tensor) if node.next_edges[0] else None, grad * conj(self) if node.next_edges[1] else None)
+        return (grad * conj(tensor) if edges[0] else None, grad * conj(self) if edges[1] else None)
 
 
 class AddmmBackward0(Node):
@@ -107,22 +104,14 @@ class AddmmBackward0(Node):
 
     keepers = (1, 2)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         mat2, mat1 = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
-            maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
-            (
-                maybe_multiply(mm_self_backward(grad, mat2, node.mat1_stride), conj(node.alpha))
-                if node.next_edges[1]
-                else None
-            ),
-            (
-                maybe_multiply(mm_mat2_backward(grad, mat1, node.mat2_stride), conj(node.alpha))
-                if node.next_edges[2]
-                else None
-            ),
+            maybe_multiply(grad, conj(node.beta)) if edges[0] else None,
+            maybe_multiply(mm_self_backward(grad, mat2, node.mat1_stride), conj(node.alpha)) if edges[1] else None,
+            maybe_multiply(mm_mat2_backward(grad, mat1, node.mat2_stride), conj(node.alpha)) if edges[2] else None,
         )
 
 
@@ -135,14 +124,14 @@ class BaddbmmBackward0(Node):
 
     keepers = (1, 2)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         batch2, batch1 = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
-            maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
-            maybe_multiply(grad.bmm(conj(batch2.transpose(1, 2))), conj(node.alpha)) if node.next_edges[1] else None,
-            maybe_multiply(conj(batch1.transpose(1, 2)).bmm(grad), conj(node.alpha)) if node.next_edges[2] else None,
+            maybe_multiply(grad, conj(node.beta)) if edges[0] else None,
+            maybe_multiply(grad.bmm(conj(batch2.transpose(1, 2))), conj(node.alpha)) if edges[1] else None,
+            maybe_multiply(conj(batch1.transpose(1, 2)).bmm(grad), conj(node.alpha)) if edges[2] else None,
         )
 
 
@@ -155,14 +144,14 @@ class AddmvBackward0(Node):
 
     keepers = (1, 2)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         vec, mat = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
-            maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
-            maybe_multiply(grad.outer(conj(vec)), conj(node.alpha)) if node.next_edges[1] else None,
-            maybe_multiply(conj(mat.t()).mv(grad), conj(node.alpha)) if node.next_edges[2] else None,
+            maybe_multiply(grad, conj(node.beta)) if edges[0] else None,
+            maybe_multiply(grad.outer(conj(vec)), conj(node.alpha)) if edges[1] else None,
+            maybe_multiply(conj(mat.t()).mv(grad), conj(node.alpha)) if edges[2] else None,
         )
 
 
@@ -175,14 +164,14 @@ class AddbmmBackward0(Node):
 
     keepers = (1, 2)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         batch2, batch1 = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
-            maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
-            maybe_multiply(grad.matmul(conj(batch2.transpose(1, 2))), conj(node.alpha)) if node.next_edges[1] else None,
-            maybe_multiply(conj(batch1.transpose(1, 2)).matmul(grad), conj(node.alpha)) if node.next_edges[2] else None,
+            maybe_multiply(grad, conj(node.beta)) if edges[0] else None,
+            maybe_multiply(grad.matmul(conj(batch2.transpose(1, 2))), conj(node.alpha)) if edges[1] else None,
+            maybe_multiply(conj(batch1.transpose(1, 2)).matmul(grad), conj(node.alpha)) if edges[2] else None,
         )
 
 
@@ -195,14 +184,14 @@ class AddrBackward0(Node):
 
     keepers = (1, 2)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         vec2, vec1 = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
-            maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
-            maybe_multiply(grad.mv(conj(vec2)), conj(node.alpha)) if node.next_edges[1] else None,
-            maybe_multiply(grad.t().mv(conj(vec1)), conj(node.alpha)) if node.next_edges[2] else None,
+            maybe_multiply(grad, conj(node.beta)) if edges[0] else None,
+            maybe_multiply(grad.mv(conj(vec2)), conj(node.alpha)) if edges[1] else None,
+            maybe_multiply(grad.t().mv(conj(vec1)), conj(node.alpha)) if edges[2] else None,
         )
 
 
@@ -213,11 +202,11 @@ class VdotBackward0(Node):
 
     saved = ("other", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         other, self = node.unpack()
         if grad is None:
             return (None, None)
-        return (conj(grad) * other if node.next_edges[0] else None, grad * self if node.next_edges[1] else None)
+        return (conj(grad) * other if edges[0] else None, grad * self if edges[1] else None)
 
 
 class TraceBackward0(Node):
@@ -225,7 +214,7 @@ class TraceBackward0(Node):
 
     __slots__ = ("self_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad * ops.eye(node.self_shape[0], node.self_shape[1], dtype=grad.dtype, device=grad.device),)
@@ -238,7 +227,7 @@ class LinalgInvExBackward0(Node):
 
     saved = ("inverse",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (inverse,) = node.unpack()
         if grad is None:
             return (None,)
@@ -252,7 +241,7 @@ class LinalgDetBackward0(Node):
 
     saved = ("A", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         A, result = node.unpack()
         if grad is None:
             return (None,)
@@ -266,7 +255,7 @@ class LinalgSlogdetBackward0(Node):
 
     saved = ("A", "sign")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         A, sign = node.unpack()
         if all([grad is None for grad in grads]):
             return (None,)
@@ -280,7 +269,7 @@ class LinalgSolveExBackward0(Node):
 
     saved = ("A", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         A, result = node.unpack()
         if grad is None:
             return (None, None)
@@ -294,7 +283,7 @@ class LinalgLuFactorExBackward0(Node):
 
     saved = ("LU", "pivots")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         LU, pivots = node.unpack()
         if grad is None:
             return (None,)
@@ -306,7 +295,7 @@ class LuUnpackBackward0(Node):
 
     __slots__ = ("LU_data_shape",)
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None,)
         return (lu_unpack_backward(grads[0], grads[1], node.LU_data_shape),)
@@ -319,7 +308,7 @@ class LinalgLuBackward0(Node):
 
     saved = ("P", "L", "U")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         P, L, U = node.unpack()
         if all([grad is None for grad in grads]):
             return (None,)
@@ -333,7 +322,7 @@ class LinalgLuSolveBackward0(Node):
 
     saved = ("LU", "pivots", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         LU, pivots, result = node.unpack()
         if grad is None:
             return (None, None)
@@ -347,7 +336,7 @@ class LinalgSolveTriangularBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None, None)
@@ -361,7 +350,7 @@ class TriangularSolveBackward0(Node):
 
     saved = ("A", "solution")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         A, solution = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None)
@@ -377,7 +366,7 @@ class LinalgCholeskyExBackward0(Node):
 
     saved = ("L",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (L,) = node.unpack()
         if grad is None:
             return (None,)
@@ -391,7 +380,7 @@ class CholeskyBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -405,7 +394,7 @@ class CholeskySolveBackward0(Node):
 
     saved = ("input2", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         input2, result = node.unpack()
         if grad is None:
             return (None, None)
@@ -419,7 +408,7 @@ class CholeskyInverseBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -433,7 +422,7 @@ class LinalgQrBackward0(Node):
 
     saved = ("Q", "R")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         Q, R = node.unpack()
         if all([grad is None for grad in grads]):
             return (None,)
@@ -445,7 +434,7 @@ class GeqrfBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None,)
         raise no_derivative("geqrf")
@@ -458,7 +447,7 @@ class LinalgHouseholderProductBackward0(Node):
 
     saved = ("input", "tau")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         input, tau = node.unpack()
         if grad is None:
             return (None, None)
@@ -472,7 +461,7 @@ class OrmqrBackward0(Node):
 
     saved = ("self", "input2", "input3")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, input2, input3 = node.unpack()
         if grad is None:
             return (None, None, None)
@@ -486,7 +475,7 @@ class LinalgSvdBackward0(Node):
 
     saved = ("U", "S", "Vh")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         U, S, Vh = node.unpack()
         if all([grad is None for grad in grads]):
             return (None,)
@@ -500,7 +489,7 @@ class LinalgEighBackward0(Node):
 
     saved = ("eigenvalues", "eigenvectors")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         eigenvalues, eigenvectors = node.unpack()
         if all([grad is None for grad in grads]):
             return (None,)
@@ -514,7 +503,7 @@ class LinalgEigBackward0(Node):
 
     saved = ("eigenvalues", "eigenvectors")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         eigenvalues, eigenvectors = node.unpack()
         if all([grad is None for grad in grads]):
             return (None,)
@@ -528,7 +517,7 @@ class LinalgMatrixExpBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -542,7 +531,7 @@ class LinalgPinvBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -556,13 +545,13 @@ class LinalgCrossBackward0(Node):
 
     saved = ("other", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.linalg_cross(conj(other), grad, dim=node.dim) if node.next_edges[0] else None,
-            ops.linalg_cross(grad, conj(self), dim=node.dim) if node.next_edges[1] else None,
+            ops.linalg_cross(conj(other), grad, dim=node.dim) if edges[0] else None,
+            ops.linalg_cross(grad, conj(self), dim=node.dim) if edges[1] else None,
         )
 
 
@@ -573,7 +562,7 @@ class CdistBackward0(Node):
 
     saved = ("x1", "x2", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         x1, x2, result = node.unpack()
         if grad is None:
             return (None, None)
@@ -587,7 +576,7 @@ class PdistBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)

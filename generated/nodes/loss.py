@@ -29,7 +29,7 @@ class NllLossBackward0(Node):
 
     saved = ("self", "target", "weight", "total_weight")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, target, weight, total_weight = node.unpack()
         if grad is None:
             return (None,)
@@ -45,13 +45,13 @@ class NllLossBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         target, weight = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.nll_loss(grad, target, weight, node.reduction, node.ignore_index) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.nll_loss(grad, target, weight, node.reduction, node.ignore_index) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -62,7 +62,7 @@ class NllLoss2DBackward0(Node):
 
     saved = ("self", "target", "weight", "total_weight")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, target, weight, total_weight = node.unpack()
         if grad is None:
             return (None,)
@@ -78,13 +78,13 @@ class NllLoss2DBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         target, weight = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.nll_loss2d(grad, target, weight, node.reduction, node.ignore_index) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.nll_loss2d(grad, target, weight, node.reduction, node.ignore_index) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -95,13 +95,13 @@ class MseLossBackward0(Node):
 
     saved = ("self", "target")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, target = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.mse_loss_backward(grad, self, target, node.reduction) if node.next_edges[0] else None,
-            ops.mse_loss_backward(grad, target, self, node.reduction) if node.next_edges[1] else None,
+            ops.mse_loss_backward(grad, self, target, node.reduction) if edges[0] else None,
+            ops.mse_loss_backward(grad, target, self, node.reduction) if edges[1] else None,
         )
 
 
@@ -112,14 +112,14 @@ class MseLossBackwardBackward0(Node):
 
     saved = ("self", "target", "grad_output")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, target, grad_output = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
-            reduce_loss(2 * (self - target) * grad, node.reduction) if node.next_edges[0] else None,
-            loss_scale(2 * grad * grad_output, node.reduction) if node.next_edges[1] else None,
-            loss_scale(-2 * grad * grad_output, node.reduction) if node.next_edges[2] else None,
+            reduce_loss(2 * (self - target) * grad, node.reduction) if edges[0] else None,
+            loss_scale(2 * grad * grad_output, node.reduction) if edges[1] else None,
+            loss_scale(-2 * grad * grad_output, node.reduction) if edges[2] else None,
         )
 
 
@@ -130,13 +130,13 @@ class SmoothL1LossBackward0(Node):
 
     saved = ("self", "target")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, target = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if node.next_edges[0] else None,
-            ops.smooth_l1_loss_backward(grad, target, self, node.reduction, node.beta) if node.next_edges[1] else None,
+            ops.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if edges[0] else None,
+            ops.smooth_l1_loss_backward(grad, target, self, node.reduction, node.beta) if edges[1] else None,
         )
 
 
@@ -147,24 +147,20 @@ class SmoothL1LossBackwardBackward0(Node):
 
     saved = ("self", "target", "grad_output")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, target, grad_output = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
-            (
-                reduce_loss(smooth_l1_slope(self - target, node.beta) * grad, node.reduction)
-                if node.next_edges[0]
-                else None
-            ),
+            reduce_loss(smooth_l1_slope(self - target, node.beta) * grad, node.reduction) if edges[0] else None,
             (
                 loss_scale(smooth_l1_curvature(self - target, node.beta) * grad * grad_output, node.reduction)
-                if node.next_edges[1]
+                if edges[1]
                 else None
             ),
             (
                 loss_scale(-smooth_l1_curvature(self - target, node.beta) * grad * grad_output, node.reduction)
-                if node.next_edges[2]
+                if edges[2]
                 else None
             ),
         )
@@ -177,13 +173,13 @@ class HuberLossBackward0(Node):
 
     saved = ("self", "target")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, target = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.huber_loss_backward(grad, self, target, node.reduction, node.delta) if node.next_edges[0] else None,
-            ops.huber_loss_backward(grad, target, self, node.reduction, node.delta) if node.next_edges[1] else None,
+            ops.huber_loss_backward(grad, self, target, node.reduction, node.delta) if edges[0] else None,
+            ops.huber_loss_backward(grad, target, self, node.reduction, node.delta) if edges[1] else None,
         )
 
 
@@ -196,17 +192,13 @@ class BinaryCrossEntropyBackward0(Node):
 
     keepers = (0, 1)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, target, weight = node.unpack()
         if grad is None:
             return (None, None, None)
-        self_grad = (
-            ops.binary_cross_entropy_backward(grad, self, target, weight, node.reduction)
-            if node.next_edges[0]
-            else None
-        )
-        target_grad = bce_target_backward(grad, self, weight, node.reduction) if node.next_edges[1] else None
-        if node.next_edges[2]:
+        self_grad = ops.binary_cross_entropy_backward(grad, self, target, weight, node.reduction) if edges[0] else None
+        target_grad = bce_target_backward(grad, self, weight, node.reduction) if edges[1] else None
+        if edges[2]:
             raise derivative_not_implemented("binary_cross_entropy: weight")
         weight_grad = None
         return (self_grad, target_grad, weight_grad)
@@ -221,22 +213,18 @@ class BinaryCrossEntropyBackwardBackward0(Node):
 
     keepers = (0, 1, 2)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, target, weight, grad_output = node.unpack()
         if grad is None:
             return (None, None, None, None)
         grad_output_grad = (
-            bce_double_backward_grad_output(grad, self, target, weight, node.reduction) if node.next_edges[0] else None
+            bce_double_backward_grad_output(grad, self, target, weight, node.reduction) if edges[0] else None
         )
         self_grad = (
-            bce_double_backward_self(grad, grad_output, self, target, weight, node.reduction)
-            if node.next_edges[1]
-            else None
+            bce_double_backward_self(grad, grad_output, self, target, weight, node.reduction) if edges[1] else None
         )
-        target_grad = (
-            bce_double_backward_target(grad, grad_output, self, weight, node.reduction) if node.next_edges[2] else None
-        )
-        if node.next_edges[3]:
+        target_grad = bce_double_backward_target(grad, grad_output, self, weight, node.reduction) if edges[2] else None
+        if edges[3]:
             raise derivative_not_implemented("binary_cross_entropy_backward: weight")
         weight_grad = None
         return (grad_output_grad, self_grad, target_grad, weight_grad)
@@ -251,24 +239,24 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
 
     keepers = (0, 1)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, target, pos_weight, weight = node.unpack()
         if grad is None:
             return (None, None, None, None)
         self_grad = (
             loss_scale(weighted(grad * logits_slope(self, target, pos_weight), weight), node.reduction)
-            if node.next_edges[0]
+            if edges[0]
             else None
         )
         target_grad = (
             loss_scale(weighted(grad * logits_target_slope(self, pos_weight), weight), node.reduction)
-            if node.next_edges[1]
+            if edges[1]
             else None
         )
-        if node.next_edges[2]:
+        if edges[2]:
             raise derivative_not_implemented("binary_cross_entropy_with_logits: weight")
         weight_grad = None
-        if node.next_edges[3]:
+        if edges[3]:
             raise derivative_not_implemented("binary_cross_entropy_with_logits: pos_weight")
         pos_weight_grad = None
         return (self_grad, target_grad, weight_grad, pos_weight_grad)
@@ -281,7 +269,7 @@ class CtcLossBackward0(Node):
 
     saved = ("log_probs", "targets", "result0", "result1")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         log_probs, targets, result0, result1 = node.unpack()
         if grad is None:
             return (None,)
@@ -307,7 +295,7 @@ class CtcLossBackward1(Node):
 
     saved = ("log_probs", "targets", "input_lengths", "target_lengths", "result0", "result1")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         log_probs, targets, input_lengths, target_lengths, result0, result1 = node.unpack()
         if grad is None:
             return (None,)
@@ -331,7 +319,7 @@ class CtcLossBackwardBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None, None, None)
         raise no_derivative("_ctc_loss_backward")
@@ -342,7 +330,7 @@ class CtcLossBackwardBackward1(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None, None, None)
         raise no_derivative("_ctc_loss_backward.Tensor")

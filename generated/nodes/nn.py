@@ -35,7 +35,7 @@ class ConvolutionBackward0(Node):
 
     saved = ("input", "weight")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         input, weight = node.unpack()
         if grad is None:
             return (None, None, None)
@@ -49,7 +49,7 @@ class ConvolutionBackward0(Node):
             node.transposed,
             node.output_padding,
             node.groups,
-            [node.needs(0), node.needs(1), node.needs(2)],
+            [bool(edges[0]), bool(edges[1]), bool(edges[2])],
         )
 
 
@@ -60,7 +60,7 @@ class ConvolutionBackwardBackward0(Node):
 
     saved = ("grad_output", "input", "weight")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         grad_output, input, weight = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
@@ -77,7 +77,7 @@ class ConvolutionBackwardBackward0(Node):
             node.transposed,
             node.output_padding,
             node.groups,
-            [node.needs(0), node.needs(1), node.needs(2)],
+            [bool(edges[0]), bool(edges[1]), bool(edges[2])],
         )
 
 
@@ -88,7 +88,7 @@ class MaxPool2DWithIndicesBackward0(Node):
 
     saved = ("self", "result1")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result1 = node.unpack()
         if grad is None:
             return (None,)
@@ -108,14 +108,11 @@ class MaxPool2DWithIndicesBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            max_pool_pick(grad, indices) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
-        )
+        return (max_pool_pick(grad, indices) if edges[0] else None, ops.zeros_like(grad) if edges[1] else None)
 
 
 class AvgPool2DBackward0(Node):
@@ -125,7 +122,7 @@ class AvgPool2DBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -148,7 +145,7 @@ class AvgPool2DBackwardBackward0(Node):
 
     __slots__ = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
@@ -162,10 +159,10 @@ class AvgPool2DBackwardBackward0(Node):
                     node.count_include_pad,
                     node.divisor_override,
                 )
-                if node.next_edges[0]
+                if edges[0]
                 else None
             ),
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -176,7 +173,7 @@ class AdaptiveAvgPool2DBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -188,12 +185,12 @@ class AdaptiveAvgPool2DBackwardBackward0(Node):
 
     __slots__ = ("grad_output_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
-            ops._adaptive_avg_pool2d(grad, node.grad_output_shape[-2:]) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops._adaptive_avg_pool2d(grad, node.grad_output_shape[-2:]) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -204,7 +201,7 @@ class NativeBatchNormBackward0(Node):
 
     saved = ("input", "weight", "running_mean", "running_var", "result1", "result2")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         input, weight, running_mean, running_var, result1, result2 = node.unpack()
         if grad is None:
             return (None, None, None)
@@ -218,7 +215,7 @@ class NativeBatchNormBackward0(Node):
             result2,
             node.training,
             node.eps,
-            [node.needs(0), node.needs(1), node.needs(2)],
+            [bool(edges[0]), bool(edges[1]), bool(edges[2])],
         )
 
 
@@ -229,7 +226,7 @@ class NativeBatchNormBackwardBackward0(Node):
 
     saved = ("grad_out", "input", "weight", "running_mean", "running_var", "save_mean", "save_invstd")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         grad_out, input, weight, running_mean, running_var, save_mean, save_invstd = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
@@ -256,7 +253,7 @@ class NativeLayerNormBackward0(Node):
 
     saved = ("input", "weight", "bias", "result1", "result2")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         input, weight, bias, result1, result2 = node.unpack()
         if grad is None:
             return (None, None, None)
@@ -268,7 +265,7 @@ class NativeLayerNormBackward0(Node):
             result2,
             weight,
             bias,
-            [node.needs(0), node.needs(1), node.needs(2)],
+            [bool(edges[0]), bool(edges[1]), bool(edges[2])],
         )
 
 
@@ -279,7 +276,7 @@ class NativeLayerNormBackwardBackward0(Node):
 
     saved = ("grad_out", "input", "weight", "mean", "rstd")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         grad_out, input, weight, mean, rstd = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
@@ -293,7 +290,7 @@ class AffineGridGeneratorBackward0(Node):
 
     __slots__ = ("size", "align_corners")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (affine_grid_backward(grad, node.size, node.align_corners),)
@@ -306,7 +303,7 @@ class GridSampler2DBackward0(Node):
 
     saved = ("input", "grid")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         input, grid = node.unpack()
         if grad is None:
             return (None, None)
@@ -317,7 +314,7 @@ class GridSampler2DBackward0(Node):
             node.interpolation_mode,
             node.padding_mode,
             node.align_corners,
-            [node.needs(0), node.needs(1)],
+            [bool(edges[0]), bool(edges[1])],
         )
 
 
@@ -328,7 +325,7 @@ class GridSampler2DBackwardBackward0(Node):
 
     saved = ("grad_output", "input", "grid")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         grad_output, input, grid = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
@@ -344,7 +341,7 @@ class GridSampler3DBackward0(Node):
 
     saved = ("input", "grid")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         input, grid = node.unpack()
         if grad is None:
             return (None, None)
@@ -355,7 +352,7 @@ class GridSampler3DBackward0(Node):
             node.interpolation_mode,
             node.padding_mode,
             node.align_corners,
-            [node.needs(0), node.needs(1)],
+            [bool(edges[0]), bool(edges[1])],
         )
 
 
@@ -366,7 +363,7 @@ class GridSampler3DBackwardBackward0(Node):
 
     saved = ("grad_output", "input", "grid")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         grad_output, input, grid = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
@@ -382,7 +379,7 @@ class EmbeddingBackward0(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -400,7 +397,7 @@ class EmbeddingDenseBackwardBackward0(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -414,7 +411,7 @@ class EmbeddingBagBackward0(Node):
 
     saved = ("indices", "offsets", "per_sample_weights", "weight", "result1", "result2", "result3")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         indices, offsets, per_sample_weights, weight, result1, result2, result3 = node.unpack()
         if grad is None:
             return (None, None)
@@ -434,14 +431,14 @@ class EmbeddingBagBackward0(Node):
                     per_sample_weights,
                     node.padding_idx,
                 )
-                if node.next_edges[0]
+                if edges[0]
                 else None
             ),
             (
                 ops._embedding_bag_per_sample_weights_backward(
                     grad, weight, indices, offsets, result1, node.mode, node.padding_idx
                 )
-                if node.next_edges[1]
+                if edges[1]
                 else None
             ),
         )
@@ -452,7 +449,7 @@ class EmbeddingBagBackwardBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         raise no_derivative("_embedding_bag_backward")
@@ -463,7 +460,7 @@ class EmbeddingBagDenseBackwardBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         raise no_derivative("_embedding_bag_dense_backward")
@@ -474,7 +471,7 @@ class EmbeddingBagPerSampleWeightsBackwardBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         raise no_derivative("_embedding_bag_per_sample_weights_backward")
@@ -485,7 +482,7 @@ class EmbeddingRenormBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         raise no_derivative("embedding_renorm_")
@@ -498,7 +495,7 @@ class NativeDropoutBackward0(Node):
 
     saved = ("result1",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result1,) = node.unpack()
         if grad is None:
             return (None,)
@@ -510,7 +507,7 @@ class ConstantPadNdBackward0(Node):
 
     __slots__ = ("pad",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.constant_pad_nd(grad, [-width for width in node.pad]),)
@@ -523,7 +520,7 @@ class ScaledDotProductFlashAttentionForCpuBackward0(Node):
 
     saved = ("query", "key", "value", "attn_mask", "output", "logsumexp")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         query, key, value, attn_mask, output, logsumexp = node.unpack()
         if grad is None:
             return (None, None, None)
@@ -535,7 +532,7 @@ class ScaledDotProductFlashAttentionForCpuBackwardBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None, None, None, None, None, None)
         raise no_derivative("_scaled_dot_product_flash_attention_for_cpu_backward")
@@ -546,7 +543,7 @@ class UpsampleNearest1DBackward0(Node):
 
     __slots__ = ("output_size", "self_shape", "scales")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.upsample_nearest1d_backward(grad, node.output_size, node.self_shape, node.scales),)
@@ -557,7 +554,7 @@ class UpsampleNearest1DBackwardBackward0(Node):
 
     __slots__ = ("output_size", "scales")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.upsample_nearest1d(grad, node.output_size, node.scales),)
@@ -568,7 +565,7 @@ class UpsampleNearest2DBackward0(Node):
 
     __slots__ = ("output_size", "self_shape", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.upsample_nearest2d_backward(grad, node.output_size, node.self_shape, node.scales_h, node.scales_w),)
@@ -579,7 +576,7 @@ class UpsampleNearest2DBackwardBackward0(Node):
 
     __slots__ = ("output_size", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.upsample_nearest2d(grad, node.output_size, node.scales_h, node.scales_w),)
@@ -590,7 +587,7 @@ class UpsampleNearest3DBackward0(Node):
 
     __slots__ = ("output_size", "self_shape", "scales_d", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (
@@ -605,7 +602,7 @@ class UpsampleNearest3DBackwardBackward0(Node):
 
     __slots__ = ("output_size", "scales_d", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.upsample_nearest3d(grad, node.output_size, node.scales_d, node.scales_h, node.scales_w),)
@@ -616,7 +613,7 @@ class UpsampleNearestExact1DBackward0(Node):
 
     __slots__ = ("output_size", "self_shape", "scales")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops._upsample_nearest_exact1d_backward(grad, node.output_size, node.self_shape, node.scales),)
@@ -627,7 +624,7 @@ class UpsampleNearestExact1DBackwardBackward0(Node):
 
     __slots__ = ("output_size", "scales")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops._upsample_nearest_exact1d(grad, node.output_size, node.scales),)
@@ -638,7 +635,7 @@ class UpsampleNearestExact2DBackward0(Node):
 
     __slots__ = ("output_size", "self_shape", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (
@@ -653,7 +650,7 @@ class UpsampleNearestExact2DBackwardBackward0(Node):
 
     __slots__ = ("output_size", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops._upsample_nearest_exact2d(grad, node.output_size, node.scales_h, node.scales_w),)
@@ -664,7 +661,7 @@ class UpsampleNearestExact3DBackward0(Node):
 
     __slots__ = ("output_size", "self_shape", "scales_d", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (
@@ -679,7 +676,7 @@ class UpsampleNearestExact3DBackwardBackward0(Node):
 
     __slots__ = ("output_size", "scales_d", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops._upsample_nearest_exact3d(grad, node.output_size, node.scales_d, node.scales_h, node.scales_w),)
@@ -690,7 +687,7 @@ class UpsampleLinear1DBackward0(Node):
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (
@@ -703,7 +700,7 @@ class UpsampleLinear1DBackwardBackward0(Node):
 
     __slots__ = ("output_size", "align_corners", "scales")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.upsample_linear1d(grad, node.output_size, node.align_corners, node.scales),)
@@ -714,7 +711,7 @@ class UpsampleBilinear2DBackward0(Node):
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (
@@ -729,7 +726,7 @@ class UpsampleBilinear2DBackwardBackward0(Node):
 
     __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.upsample_bilinear2d(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),)
@@ -740,7 +737,7 @@ class UpsampleTrilinear3DBackward0(Node):
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales_d", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (
@@ -755,7 +752,7 @@ class UpsampleTrilinear3DBackwardBackward0(Node):
 
     __slots__ = ("output_size", "align_corners", "scales_d", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (
@@ -770,7 +767,7 @@ class UpsampleBicubic2DBackward0(Node):
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (
@@ -785,7 +782,7 @@ class UpsampleBicubic2DBackwardBackward0(Node):
 
     __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.upsample_bicubic2d(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),)
@@ -796,7 +793,7 @@ class UpsampleBilinear2DAaBackward0(Node):
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (
@@ -811,7 +808,7 @@ class UpsampleBilinear2DAaBackwardBackward0(Node):
 
     __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops._upsample_bilinear2d_aa(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),)
@@ -822,7 +819,7 @@ class UpsampleBicubic2DAaBackward0(Node):
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (
@@ -837,7 +834,7 @@ class UpsampleBicubic2DAaBackwardBackward0(Node):
 
     __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops._upsample_bicubic2d_aa(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),)
@@ -848,7 +845,7 @@ class UpsampleLanczos2DAaBackward0(Node):
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (
@@ -863,7 +860,7 @@ class UpsampleLanczos2DAaBackwardBackward0(Node):
 
     __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops._upsample_lanczos2d_aa(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),)
@@ -876,7 +873,7 @@ class MaxPool3DWithIndicesBackward0(Node):
 
     saved = ("self", "result1")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result1 = node.unpack()
         if grad is None:
             return (None,)
@@ -896,14 +893,11 @@ class MaxPool3DWithIndicesBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            max_pool_pick(grad, indices, 3) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
-        )
+        return (max_pool_pick(grad, indices, 3) if edges[0] else None, ops.zeros_like(grad) if edges[1] else None)
 
 
 class AvgPool3DBackward0(Node):
@@ -913,7 +907,7 @@ class AvgPool3DBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -936,7 +930,7 @@ class AvgPool3DBackwardBackward0(Node):
 
     __slots__ = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
@@ -950,10 +944,10 @@ class AvgPool3DBackwardBackward0(Node):
                     node.count_include_pad,
                     node.divisor_override,
                 )
-                if node.next_edges[0]
+                if edges[0]
                 else None
             ),
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -964,7 +958,7 @@ class AdaptiveAvgPool3DBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -976,12 +970,12 @@ class AdaptiveAvgPool3DBackwardBackward0(Node):
 
     __slots__ = ("grad_output_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
-            ops._adaptive_avg_pool3d(grad, node.grad_output_shape[-3:]) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops._adaptive_avg_pool3d(grad, node.grad_output_shape[-3:]) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -992,7 +986,7 @@ class AdaptiveMaxPool2DBackward0(Node):
 
     saved = ("self", "result1")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result1 = node.unpack()
         if grad is None:
             return (None,)
@@ -1008,14 +1002,11 @@ class AdaptiveMaxPool2DBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            max_pool_pick(grad, indices) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
-        )
+        return (max_pool_pick(grad, indices) if edges[0] else None, ops.zeros_like(grad) if edges[1] else None)
 
 
 class FractionalMaxPool2DBackward0(Node):
@@ -1025,7 +1016,7 @@ class FractionalMaxPool2DBackward0(Node):
 
     saved = ("self", "result1")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result1 = node.unpack()
         if grad is None:
             return (None,)
@@ -1041,14 +1032,11 @@ class FractionalMaxPool2DBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            max_pool_pick(grad, indices) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
-        )
+        return (max_pool_pick(grad, indices) if edges[0] else None, ops.zeros_like(grad) if edges[1] else None)
 
 
 class FractionalMaxPool3DBackward0(Node):
@@ -1058,7 +1046,7 @@ class FractionalMaxPool3DBackward0(Node):
 
     saved = ("self", "result1")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result1 = node.unpack()
         if grad is None:
             return (None,)
@@ -1074,14 +1062,11 @@ class FractionalMaxPool3DBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            max_pool_pick(grad, indices, 3) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
-        )
+        return (max_pool_pick(grad, indices, 3) if edges[0] else None, ops.zeros_like(grad) if edges[1] else None)
 
 
 class AdaptiveMaxPool3DBackward0(Node):
@@ -1091,7 +1076,7 @@ class AdaptiveMaxPool3DBackward0(Node):
 
     saved = ("self", "result1")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result1 = node.unpack()
         if grad is None:
             return (None,)
@@ -1107,14 +1092,11 @@ class AdaptiveMaxPool3DBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            max_pool_pick(grad, indices, 3) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
-        )
+        return (max_pool_pick(grad, indices, 3) if edges[0] else None, ops.zeros_like(grad) if edges[1] else None)
 
 
 class MaxUnpool2DBackward0(Node):
@@ -1124,7 +1106,7 @@ class MaxUnpool2DBackward0(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1138,7 +1120,7 @@ class MaxUnpool3DBackward0(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1150,7 +1132,7 @@ class Im2ColBackward0(Node):
 
     __slots__ = ("self_shape", "kernel_size", "dilation", "padding", "stride")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.col2im(grad, node.self_shape[-2:], node.kernel_size, node.dilation, node.padding, node.stride),)
@@ -1161,7 +1143,7 @@ class Col2ImBackward0(Node):
 
     __slots__ = ("kernel_size", "dilation", "padding", "stride")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.im2col(grad, node.kernel_size, node.dilation, node.padding, node.stride),)
@@ -1174,7 +1156,7 @@ class ReflectionPad1DBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1186,12 +1168,12 @@ class ReflectionPad1DBackwardBackward0(Node):
 
     __slots__ = ("padding",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
-            ops.reflection_pad1d(grad, node.padding) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.reflection_pad1d(grad, node.padding) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -1202,7 +1184,7 @@ class ReflectionPad2DBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1214,12 +1196,12 @@ class ReflectionPad2DBackwardBackward0(Node):
 
     __slots__ = ("padding",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
-            ops.reflection_pad2d(grad, node.padding) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.reflection_pad2d(grad, node.padding) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -1230,7 +1212,7 @@ class ReflectionPad3DBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1242,12 +1224,12 @@ class ReflectionPad3DBackwardBackward0(Node):
 
     __slots__ = ("padding",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
-            ops.reflection_pad3d(grad, node.padding) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.reflection_pad3d(grad, node.padding) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -1258,7 +1240,7 @@ class ReplicationPad1DBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1270,12 +1252,12 @@ class ReplicationPad1DBackwardBackward0(Node):
 
     __slots__ = ("padding",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
-            ops.replication_pad1d(grad, node.padding) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.replication_pad1d(grad, node.padding) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -1286,7 +1268,7 @@ class ReplicationPad2DBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1298,12 +1280,12 @@ class ReplicationPad2DBackwardBackward0(Node):
 
     __slots__ = ("padding",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
-            ops.replication_pad2d(grad, node.padding) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.replication_pad2d(grad, node.padding) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -1314,7 +1296,7 @@ class ReplicationPad3DBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1326,12 +1308,12 @@ class ReplicationPad3DBackwardBackward0(Node):
 
     __slots__ = ("padding",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
-            ops.replication_pad3d(grad, node.padding) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.replication_pad3d(grad, node.padding) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -1340,7 +1322,7 @@ class PixelShuffleBackward0(Node):
 
     __slots__ = ("upscale_factor",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.pixel_unshuffle(grad, node.upscale_factor),)
@@ -1351,7 +1333,7 @@ class PixelUnshuffleBackward0(Node):
 
     __slots__ = ("downscale_factor",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.pixel_shuffle(grad, node.downscale_factor),)
@@ -1362,7 +1344,7 @@ class ChannelShuffleBackward0(Node):
 
     __slots__ = ("self_shape", "groups")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.channel_shuffle(grad, node.self_shape[1] // node.groups),)
@@ -1375,7 +1357,7 @@ class FakeQuantizePerTensorAffineCachemaskBackward0(Node):
 
     saved = ("mask",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (mask,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1389,7 +1371,7 @@ class FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0(Node):
 
     saved = ("mask",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (mask,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1403,7 +1385,7 @@ class FakeQuantizePerChannelAffineCachemaskBackward0(Node):
 
     saved = ("mask",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (mask,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1417,7 +1399,7 @@ class NativeGroupNormBackward0(Node):
 
     saved = ("input", "weight", "result1", "result2")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         input, weight, result1, result2 = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
@@ -1433,7 +1415,7 @@ class NativeGroupNormBackward0(Node):
             node.C,
             node.HxW,
             node.group,
-            [node.needs(0), node.needs(1), node.needs(2)],
+            [bool(edges[0]), bool(edges[1]), bool(edges[2])],
         )
 
 
@@ -1444,7 +1426,7 @@ class ThnnFusedLstmCellBackward0(Node):
 
     saved = ("input_gates", "hidden_gates", "input_bias", "hidden_bias", "cx", "result1", "result2")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         input_gates, hidden_gates, input_bias, hidden_bias, cx, result1, result2 = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None, None, None)
@@ -1458,7 +1440,7 @@ class ThnnFusedLstmCellBackwardImplBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None, None, None, None, None)
         raise no_derivative("_thnn_fused_lstm_cell_backward_impl")
@@ -1471,7 +1453,7 @@ class ThnnFusedGruCellBackward0(Node):
 
     saved = ("input_gates", "hidden_gates", "input_bias", "hidden_bias", "hx", "result1")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         input_gates, hidden_gates, input_bias, hidden_bias, hx, result1 = node.unpack()
         if grad is None:
             return (None, None, None, None, None)
@@ -1483,7 +1465,7 @@ class ThnnFusedGruCellBackwardBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None, None)
         raise no_derivative("_thnn_fused_gru_cell_backward")

@@ -52,12 +52,12 @@ class AddBackward0(Node):
 
     __slots__ = ("alpha",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
-            grad if node.next_edges[0] else None,
-            (grad if node.alpha == 1 else grad * conj(node.alpha)) if node.next_edges[1] else None,
+            grad if edges[0] else None,
+            (grad if node.alpha == 1 else grad * conj(node.alpha)) if edges[1] else None,
         )
 
 
@@ -66,7 +66,7 @@ class AddBackward1(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad,)
@@ -77,13 +77,10 @@ class SubBackward0(Node):
 
     __slots__ = ("alpha",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (
-            grad if node.next_edges[0] else None,
-            maybe_multiply(-grad, conj(node.alpha)) if node.next_edges[1] else None,
-        )
+        return (grad if edges[0] else None, maybe_multiply(-grad, conj(node.alpha)) if edges[1] else None)
 
 
 class SubBackward1(Node):
@@ -91,7 +88,7 @@ class SubBackward1(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad,)
@@ -102,13 +99,10 @@ class RsubBackward0(Node):
 
     __slots__ = ("alpha",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (
-            maybe_multiply(-grad, conj(node.alpha)) if node.next_edges[0] else None,
-            grad if node.next_edges[1] else None,
-        )
+        return (maybe_multiply(-grad, conj(node.alpha)) if edges[0] else None, grad if edges[1] else None)
 
 
 class RsubBackward1(Node):
@@ -116,7 +110,7 @@ class RsubBackward1(Node):
 
     __slots__ = ("alpha",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (maybe_multiply(-grad, conj(node.alpha)),)
@@ -129,14 +123,11 @@ class MulBackward0(Node):
 
     saved = ("other", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         other, self = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            mul_backward(grad, other) if node.next_edges[0] else None,
-            mul_backward(grad, self) if node.next_edges[1] else None,
-        )
+        return (mul_backward(grad, other) if edges[0] else None, mul_backward(grad, self) if edges[1] else None)
 
 
 class MulBackward1(Node):
@@ -144,7 +135,7 @@ class MulBackward1(Node):
 
     __slots__ = ("other",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (scaled(grad, conj(node.other)),)
@@ -157,13 +148,13 @@ class DivBackward0(Node):
 
     saved = ("other", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            div_backward(grad, other) if node.next_edges[0] else None,
-            div_other_backward(grad, self, other) if node.next_edges[1] else None,
+            div_backward(grad, other) if edges[0] else None,
+            div_other_backward(grad, self, other) if edges[1] else None,
         )
 
 
@@ -174,13 +165,13 @@ class DivBackward2(Node):
 
     saved = ("other", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            div_mode_backward(grad, other, node.rounding_mode) if node.next_edges[0] else None,
-            div_mode_other_backward(grad, self, other, node.rounding_mode) if node.next_edges[1] else None,
+            div_mode_backward(grad, other, node.rounding_mode) if edges[0] else None,
+            div_mode_other_backward(grad, self, other, node.rounding_mode) if edges[1] else None,
         )
 
 
@@ -189,7 +180,7 @@ class DivBackward1(Node):
 
     __slots__ = ("other",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (divided(grad, conj(node.other)),)
@@ -200,7 +191,7 @@ class FloorDivideBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         raise no_derivative("floor_divide")
@@ -215,14 +206,11 @@ class RemainderBackward1(Node):
 
     keepers = (1,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            grad if node.next_edges[0] else None,
-            -grad * self.div(other, rounding_mode="floor") if node.next_edges[1] else None,
-        )
+        return (grad if edges[0] else None, -grad * self.div(other, rounding_mode="floor") if edges[1] else None)
 
 
 class RemainderBackward0(Node):
@@ -230,7 +218,7 @@ class RemainderBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad,)
@@ -245,14 +233,11 @@ class FmodBackward1(Node):
 
     keepers = (1,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            grad if node.next_edges[0] else None,
-            -grad * self.div(other, rounding_mode="trunc") if node.next_edges[1] else None,
-        )
+        return (grad if edges[0] else None, -grad * self.div(other, rounding_mode="trunc") if edges[1] else None)
 
 
 class FmodBackward0(Node):
@@ -260,7 +245,7 @@ class FmodBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad,)
@@ -273,13 +258,13 @@ class PowBackward1(Node):
 
     saved = ("self", "exponent", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, exponent, result = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            pow_self_backward(grad, self, exponent) if node.next_edges[0] else None,
-            pow_exponent_backward(grad, self, exponent, result) if node.next_edges[1] else None,
+            pow_self_backward(grad, self, exponent) if edges[0] else None,
+            pow_exponent_backward(grad, self, exponent, result) if edges[1] else None,
         )
 
 
@@ -290,7 +275,7 @@ class PowBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -304,7 +289,7 @@ class PowBackward2(Node):
 
     saved = ("exponent", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         exponent, result = node.unpack()
         if grad is None:
             return (None,)
@@ -316,7 +301,7 @@ class NegBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (-grad,)
@@ -329,7 +314,7 @@ class AbsBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -343,7 +328,7 @@ class SgnBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -355,7 +340,7 @@ class SignBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -368,7 +353,7 @@ class AngleBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -380,7 +365,7 @@ class ConjPhysicalBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.conj_physical(),)
@@ -393,7 +378,7 @@ class ExpBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -407,7 +392,7 @@ class Expm1Backward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -421,7 +406,7 @@ class Exp2Backward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -435,7 +420,7 @@ class LogBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -449,7 +434,7 @@ class Log2Backward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -463,7 +448,7 @@ class Log10Backward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -477,7 +462,7 @@ class Log1PBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -491,7 +476,7 @@ class SqrtBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -505,7 +490,7 @@ class RsqrtBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -519,7 +504,7 @@ class ReciprocalBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -533,7 +518,7 @@ class SinBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -547,7 +532,7 @@ class CosBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -561,7 +546,7 @@ class TanBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -575,7 +560,7 @@ class AsinBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -589,7 +574,7 @@ class AcosBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -603,7 +588,7 @@ class AtanBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -617,7 +602,7 @@ class SinhBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -631,7 +616,7 @@ class CoshBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -645,7 +630,7 @@ class AsinhBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -659,7 +644,7 @@ class AcoshBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -673,7 +658,7 @@ class AtanhBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -687,7 +672,7 @@ class SincBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -699,7 +684,7 @@ class Deg2RadBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.deg2rad(),)
@@ -710,7 +695,7 @@ class Rad2DegBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.rad2deg(),)
@@ -723,7 +708,7 @@ class TanhBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -737,13 +722,13 @@ class TanhBackwardBackward0(Node):
 
     saved = ("output", "grad_output")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         output, grad_output = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.tanh_backward(grad, conj(output)) if node.next_edges[0] else None,
-            conj(grad) * grad_output * conj(-2 * output) if node.next_edges[1] else None,
+            ops.tanh_backward(grad, conj(output)) if edges[0] else None,
+            conj(grad) * grad_output * conj(-2 * output) if edges[1] else None,
         )
 
 
@@ -754,7 +739,7 @@ class SigmoidBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -768,13 +753,13 @@ class SigmoidBackwardBackward0(Node):
 
     saved = ("output", "grad_output")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         output, grad_output = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.sigmoid_backward(grad, conj(output)) if node.next_edges[0] else None,
-            conj(grad) * grad_output * conj(1 - 2 * output) if node.next_edges[1] else None,
+            ops.sigmoid_backward(grad, conj(output)) if edges[0] else None,
+            conj(grad) * grad_output * conj(1 - 2 * output) if edges[1] else None,
         )
 
 
@@ -783,7 +768,7 @@ class FloorBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -794,7 +779,7 @@ class CeilBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -805,7 +790,7 @@ class RoundBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -816,7 +801,7 @@ class RoundBackward1(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -827,7 +812,7 @@ class TruncBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -838,7 +823,7 @@ class FracBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad,)
@@ -851,7 +836,7 @@ class HardshrinkBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -867,13 +852,13 @@ class HardshrinkBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.hardshrink_backward(grad, self, node.lambd) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.hardshrink_backward(grad, self, node.lambd) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -884,7 +869,7 @@ class SoftshrinkBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -900,13 +885,13 @@ class SoftshrinkBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.softshrink_backward(grad, self, node.lambd) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.softshrink_backward(grad, self, node.lambd) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -917,7 +902,7 @@ class PreluKernelBackward0(Node):
 
     saved = ("self", "weight")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, weight = node.unpack()
         if grad is None:
             return (None, None)
@@ -931,14 +916,14 @@ class PreluKernelBackwardBackward0(Node):
 
     saved = ("self", "weight", "grad_output")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         self, weight, grad_output = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
         return (
-            prelu_slopes_backward(grads[0], grads[1], self, weight) if node.next_edges[0] else None,
-            falling_slopes(grads[1], grad_output, self, self.shape) if node.next_edges[1] else None,
-            falling_slopes(grads[0], grad_output, self, node.weight_shape) if node.next_edges[2] else None,
+            prelu_slopes_backward(grads[0], grads[1], self, weight) if edges[0] else None,
+            falling_slopes(grads[1], grad_output, self, self.shape) if edges[1] else None,
+            falling_slopes(grads[0], grad_output, self, node.weight_shape) if edges[2] else None,
         )
 
 
@@ -949,7 +934,7 @@ class ReluBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -965,13 +950,13 @@ class ThresholdBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.threshold_backward(grad, self, node.threshold) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.threshold_backward(grad, self, node.threshold) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -982,7 +967,7 @@ class ThresholdBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -996,7 +981,7 @@ class ThresholdBackward1(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1010,7 +995,7 @@ class HardtanhBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1026,13 +1011,13 @@ class HardtanhBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.hardtanh_backward(grad, self, node.min_val, node.max_val) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.hardtanh_backward(grad, self, node.min_val, node.max_val) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -1043,7 +1028,7 @@ class RreluWithNoiseBackward0(Node):
 
     saved = ("self", "noise")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, noise = node.unpack()
         if grad is None:
             return (None,)
@@ -1059,17 +1044,17 @@ class RreluWithNoiseBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, noise = node.unpack()
         if grad is None:
             return (None, None)
         return (
             (
                 ops.rrelu_with_noise_backward(grad, self, noise, node.lower, node.upper, node.training, False)
-                if node.next_edges[0]
+                if edges[0]
                 else None
             ),
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -1080,7 +1065,7 @@ class LeakyReluBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1094,7 +1079,7 @@ class LeakyReluBackward1(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1110,13 +1095,13 @@ class LeakyReluBackwardBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.leaky_relu_backward(grad, self, node.negative_slope, False) if node.next_edges[0] else None,
-            ops.zeros_like(grad) if node.next_edges[1] else None,
+            ops.leaky_relu_backward(grad, self, node.negative_slope, False) if edges[0] else None,
+            ops.zeros_like(grad) if edges[1] else None,
         )
 
 
@@ -1127,7 +1112,7 @@ class EluBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1141,7 +1126,7 @@ class EluBackward1(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1155,21 +1140,21 @@ class EluBackwardBackward0(Node):
 
     saved = ("self_or_result", "grad_output")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self_or_result, grad_output = node.unpack()
         if grad is None:
             return (None, None)
         return (
             (
                 ops.elu_backward(grad, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result)
-                if node.next_edges[0]
+                if edges[0]
                 else None
             ),
             (
                 elu_double_backward(
                     grad, grad_output, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result
                 )
-                if node.next_edges[1]
+                if edges[1]
                 else None
             ),
         )
@@ -1182,7 +1167,7 @@ class CeluBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1196,7 +1181,7 @@ class CeluBackward1(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1210,7 +1195,7 @@ class MishBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1224,7 +1209,7 @@ class HardswishBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1238,13 +1223,13 @@ class HardswishBackwardBackward0(Node):
 
     saved = ("self", "grad_output")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, grad_output = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.hardswish_backward(grad, self) if node.next_edges[0] else None,
-            ops.where((self > -3) & (self < 3), grad * grad_output / 3, 0) if node.next_edges[1] else None,
+            ops.hardswish_backward(grad, self) if edges[0] else None,
+            ops.where((self > -3) & (self < 3), grad * grad_output / 3, 0) if edges[1] else None,
         )
 
 
@@ -1255,7 +1240,7 @@ class HardsigmoidBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1267,7 +1252,7 @@ class HardsigmoidBackwardBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         raise no_derivative("hardsigmoid_backward")
@@ -1280,7 +1265,7 @@ class GluBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1294,13 +1279,13 @@ class GluBackwardBackward0(Node):
 
     saved = ("self", "grad_output")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, grad_output = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            glu_double_backward_grad_output(grad, self, node.dim) if node.next_edges[0] else None,
-            glu_double_backward(grad, grad_output, self, node.dim) if node.next_edges[1] else None,
+            glu_double_backward_grad_output(grad, self, node.dim) if edges[0] else None,
+            glu_double_backward(grad, grad_output, self, node.dim) if edges[1] else None,
         )
 
 
@@ -1311,7 +1296,7 @@ class LogSigmoidBackward0(Node):
 
     saved = ("self", "buffer")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, buffer = node.unpack()
         if grad is None:
             return (None,)
@@ -1325,13 +1310,13 @@ class LogSigmoidBackwardBackward0(Node):
 
     saved = ("self", "buffer", "grad_output")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, buffer, grad_output = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.log_sigmoid_backward(grad, self, buffer) if node.next_edges[0] else None,
-            log_sigmoid_double_backward(grad * grad_output, self) if node.next_edges[1] else None,
+            ops.log_sigmoid_backward(grad, self, buffer) if edges[0] else None,
+            log_sigmoid_double_backward(grad * grad_output, self) if edges[1] else None,
         )
 
 
@@ -1342,7 +1327,7 @@ class GeluBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1356,13 +1341,13 @@ class GeluBackwardBackward0(Node):
 
     saved = ("self", "grad_output")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, grad_output = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.gelu_backward(grad, self, approximate=node.approximate) if node.next_edges[0] else None,
-            gelu_double_backward(grad, grad_output, self, node.approximate) if node.next_edges[1] else None,
+            ops.gelu_backward(grad, self, approximate=node.approximate) if edges[0] else None,
+            gelu_double_backward(grad, grad_output, self, node.approximate) if edges[1] else None,
         )
 
 
@@ -1373,7 +1358,7 @@ class SiluBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1387,13 +1372,13 @@ class SiluBackwardBackward0(Node):
 
     saved = ("self", "grad_output")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, grad_output = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            silu_formula_backward(grad, self) if node.next_edges[0] else None,
-            silu_double_backward(grad, grad_output, self) if node.next_edges[1] else None,
+            silu_formula_backward(grad, self) if edges[0] else None,
+            silu_double_backward(grad, grad_output, self) if edges[1] else None,
         )
 
 
@@ -1404,7 +1389,7 @@ class SoftplusBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1418,17 +1403,13 @@ class SoftplusBackwardBackward0(Node):
 
     saved = ("self", "grad_output")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, grad_output = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.softplus_backward(grad, self, node.beta, node.threshold) if node.next_edges[0] else None,
-            (
-                softplus_double_backward(grad * grad_output, self, node.beta, node.threshold)
-                if node.next_edges[1]
-                else None
-            ),
+            ops.softplus_backward(grad, self, node.beta, node.threshold) if edges[0] else None,
+            softplus_double_backward(grad * grad_output, self, node.beta, node.threshold) if edges[1] else None,
         )
 
 
@@ -1439,7 +1420,7 @@ class ClampBackward1(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1453,14 +1434,14 @@ class ClampBackward0(Node):
 
     saved = ("self", "min", "max")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, min, max = node.unpack()
         if grad is None:
             return (None, None, None)
-        self_grad = clamp_backward(grad, self, min, max) if node.next_edges[0] else None
+        self_grad = clamp_backward(grad, self, min, max) if edges[0] else None
         min_grad, max_grad = (
-            clamp_bounds_backward(grad, self, min, max, node.needs(1), node.needs(2))
-            if node.next_edges[1] or node.next_edges[2]
+            clamp_bounds_backward(grad, self, min, max, bool(edges[1]), bool(edges[2]))
+            if edges[1] or edges[2]
             else (None, None)
         )
         return (self_grad, min_grad, max_grad)
@@ -1473,7 +1454,7 @@ class ClampMinBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1487,13 +1468,13 @@ class ClampMinBackward1(Node):
 
     saved = ("self", "min")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, min = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.where(self >= min, grad, 0) if node.next_edges[0] else None,
-            ops.where(self < min, grad, 0) if node.next_edges[1] else None,
+            ops.where(self >= min, grad, 0) if edges[0] else None,
+            ops.where(self < min, grad, 0) if edges[1] else None,
         )
 
 
@@ -1504,7 +1485,7 @@ class ClampMaxBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1518,13 +1499,13 @@ class ClampMaxBackward1(Node):
 
     saved = ("self", "max")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, max = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.where(self <= max, grad, 0) if node.next_edges[0] else None,
-            ops.where(self > max, grad, 0) if node.next_edges[1] else None,
+            ops.where(self <= max, grad, 0) if edges[0] else None,
+            ops.where(self > max, grad, 0) if edges[1] else None,
         )
 
 
@@ -1535,13 +1516,13 @@ class MaximumBackward0(Node):
 
     saved = ("self", "other")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            extremum_backward(grad, self, other, self < other) if node.next_edges[0] else None,
-            extremum_backward(grad, self, other, self > other) if node.next_edges[1] else None,
+            extremum_backward(grad, self, other, self < other) if edges[0] else None,
+            extremum_backward(grad, self, other, self > other) if edges[1] else None,
         )
 
 
@@ -1552,13 +1533,13 @@ class MinimumBackward0(Node):
 
     saved = ("self", "other")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            extremum_backward(grad, self, other, self > other) if node.next_edges[0] else None,
-            extremum_backward(grad, self, other, self < other) if node.next_edges[1] else None,
+            extremum_backward(grad, self, other, self > other) if edges[0] else None,
+            extremum_backward(grad, self, other, self < other) if edges[1] else None,
         )
 
 
@@ -1569,13 +1550,13 @@ class FmaxBackward0(Node):
 
     saved = ("self", "other")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            grad.masked_fill(~((self >= other) | other.isnan()), 0) if node.next_edges[0] else None,
-            grad.masked_fill((self >= other) | other.isnan(), 0) if node.next_edges[1] else None,
+            grad.masked_fill(~((self >= other) | other.isnan()), 0) if edges[0] else None,
+            grad.masked_fill((self >= other) | other.isnan(), 0) if edges[1] else None,
         )
 
 
@@ -1586,13 +1567,13 @@ class FminBackward0(Node):
 
     saved = ("self", "other")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            grad.masked_fill(~((self <= other) | other.isnan()), 0) if node.next_edges[0] else None,
-            grad.masked_fill((self <= other) | other.isnan(), 0) if node.next_edges[1] else None,
+            grad.masked_fill(~((self <= other) | other.isnan()), 0) if edges[0] else None,
+            grad.masked_fill((self <= other) | other.isnan(), 0) if edges[1] else None,
         )
 
 
@@ -1603,13 +1584,13 @@ class Atan2Backward0(Node):
 
     saved = ("other", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            grad * other * reciprocal_or_zero(self * self + other * other) if node.next_edges[0] else None,
-            -grad * self * reciprocal_or_zero(self * self + other * other) if node.next_edges[1] else None,
+            grad * other * reciprocal_or_zero(self * self + other * other) if edges[0] else None,
+            -grad * self * reciprocal_or_zero(self * self + other * other) if edges[1] else None,
         )
 
 
@@ -1620,14 +1601,11 @@ class HypotBackward0(Node):
 
     saved = ("self", "other", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other, result = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            grad * self / result if node.next_edges[0] else None,
-            grad * other / result if node.next_edges[1] else None,
-        )
+        return (grad * self / result if edges[0] else None, grad * other / result if edges[1] else None)
 
 
 class CopysignBackward0(Node):
@@ -1639,13 +1617,13 @@ class CopysignBackward0(Node):
 
     keepers = (0,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            copysign_backward(grad, self, result) if node.next_edges[0] else None,
-            grad.new_zeros(node.other_shape, dtype=node.other_dtype) if node.next_edges[1] else None,
+            copysign_backward(grad, self, result) if edges[0] else None,
+            grad.new_zeros(node.other_shape, dtype=node.other_dtype) if edges[1] else None,
         )
 
 
@@ -1656,7 +1634,7 @@ class CopysignBackward1(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -1670,14 +1648,11 @@ class NextafterBackward0(Node):
 
     saved = ("self", "other")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            ops.where(self == other, 0, grad) if node.next_edges[0] else None,
-            ops.zeros_like(other) if node.next_edges[1] else None,
-        )
+        return (ops.where(self == other, 0, grad) if edges[0] else None, ops.zeros_like(other) if edges[1] else None)
 
 
 class LogaddexpBackward0(Node):
@@ -1687,13 +1662,13 @@ class LogaddexpBackward0(Node):
 
     saved = ("other", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            grad / conj(1 + ops.exp(other - self)) if node.next_edges[0] else None,
-            grad / conj(1 + ops.exp(self - other)) if node.next_edges[1] else None,
+            grad / conj(1 + ops.exp(other - self)) if edges[0] else None,
+            grad / conj(1 + ops.exp(self - other)) if edges[1] else None,
         )
 
 
@@ -1704,13 +1679,13 @@ class Logaddexp2Backward0(Node):
 
     saved = ("other", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            grad / (1 + ops.pow(2.0, other - self)) if node.next_edges[0] else None,
-            grad / (1 + ops.pow(2.0, self - other)) if node.next_edges[1] else None,
+            grad / (1 + ops.pow(2.0, other - self)) if edges[0] else None,
+            grad / (1 + ops.pow(2.0, self - other)) if edges[1] else None,
         )
 
 
@@ -1719,7 +1694,7 @@ class HeavisideBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         raise no_derivative("heaviside")
@@ -1732,13 +1707,13 @@ class LdexpBackward0(Node):
 
     saved = ("other", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         other, result = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            grad * conj(ops.pow(2.0, other)) if node.next_edges[0] else None,
-            scaled(grad * conj(result), LOG_2) if node.next_edges[1] else None,
+            grad * conj(ops.pow(2.0, other)) if edges[0] else None,
+            scaled(grad * conj(result), LOG_2) if edges[1] else None,
         )
 
 
@@ -1749,7 +1724,7 @@ class FrexpBackward0(Node):
 
     saved = ("exponent",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (exponent,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1763,7 +1738,7 @@ class LogitBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1775,13 +1750,10 @@ class EqBackward1(Node):
 
     __slots__ = ("other_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (
-            ops.zeros_like(grad) if node.next_edges[0] else None,
-            grad.new_zeros(node.other_shape) if node.next_edges[1] else None,
-        )
+        return (ops.zeros_like(grad) if edges[0] else None, grad.new_zeros(node.other_shape) if edges[1] else None)
 
 
 class EqBackward0(Node):
@@ -1789,7 +1761,7 @@ class EqBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -1800,13 +1772,10 @@ class NeBackward1(Node):
 
     __slots__ = ("other_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (
-            ops.zeros_like(grad) if node.next_edges[0] else None,
-            grad.new_zeros(node.other_shape) if node.next_edges[1] else None,
-        )
+        return (ops.zeros_like(grad) if edges[0] else None, grad.new_zeros(node.other_shape) if edges[1] else None)
 
 
 class NeBackward0(Node):
@@ -1814,7 +1783,7 @@ class NeBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -1825,13 +1794,10 @@ class LtBackward1(Node):
 
     __slots__ = ("other_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (
-            ops.zeros_like(grad) if node.next_edges[0] else None,
-            grad.new_zeros(node.other_shape) if node.next_edges[1] else None,
-        )
+        return (ops.zeros_like(grad) if edges[0] else None, grad.new_zeros(node.other_shape) if edges[1] else None)
 
 
 class LtBackward0(Node):
@@ -1839,7 +1805,7 @@ class LtBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -1850,13 +1816,10 @@ class LeBackward1(Node):
 
     __slots__ = ("other_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (
-            ops.zeros_like(grad) if node.next_edges[0] else None,
-            grad.new_zeros(node.other_shape) if node.next_edges[1] else None,
-        )
+        return (ops.zeros_like(grad) if edges[0] else None, grad.new_zeros(node.other_shape) if edges[1] else None)
 
 
 class LeBackward0(Node):
@@ -1864,7 +1827,7 @@ class LeBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -1875,13 +1838,10 @@ class GtBackward1(Node):
 
     __slots__ = ("other_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (
-            ops.zeros_like(grad) if node.next_edges[0] else None,
-            grad.new_zeros(node.other_shape) if node.next_edges[1] else None,
-        )
+        return (ops.zeros_like(grad) if edges[0] else None, grad.new_zeros(node.other_shape) if edges[1] else None)
 
 
 class GtBackward0(Node):
@@ -1889,7 +1849,7 @@ class GtBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -1900,13 +1860,10 @@ class GeBackward1(Node):
 
     __slots__ = ("other_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (
-            ops.zeros_like(grad) if node.next_edges[0] else None,
-            grad.new_zeros(node.other_shape) if node.next_edges[1] else None,
-        )
+        return (ops.zeros_like(grad) if edges[0] else None, grad.new_zeros(node.other_shape) if edges[1] else None)
 
 
 class GeBackward0(Node):
@@ -1914,7 +1871,7 @@ class GeBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -1927,13 +1884,13 @@ class WhereBackward0(Node):
 
     saved = ("condition",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (condition,) = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops.where(condition, grad, 0) if node.next_edges[0] else None,
-            ops.where(condition, 0, grad) if node.next_edges[1] else None,
+            ops.where(condition, grad, 0) if edges[0] else None,
+            ops.where(condition, 0, grad) if edges[1] else None,
         )
 
 
@@ -1944,7 +1901,7 @@ class MaskedFillBackward0(Node):
 
     saved = ("mask",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (mask,) = node.unpack()
         if grad is None:
             return (None,)
@@ -1958,14 +1915,11 @@ class MaskedFillBackward1(Node):
 
     saved = ("mask",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (mask,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            grad.masked_fill(mask, 0) if node.next_edges[0] else None,
-            ops.where(mask, grad, 0).sum() if node.next_edges[1] else None,
-        )
+        return (grad.masked_fill(mask, 0) if edges[0] else None, ops.where(mask, grad, 0).sum() if edges[1] else None)
 
 
 class LerpBackward0(Node):
@@ -1973,12 +1927,12 @@ class LerpBackward0(Node):
 
     __slots__ = ("weight",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
-            scaled(grad, 1 - conj(node.weight)) if node.next_edges[0] else None,
-            scaled(grad, conj(node.weight)) if node.next_edges[1] else None,
+            scaled(grad, 1 - conj(node.weight)) if edges[0] else None,
+            scaled(grad, conj(node.weight)) if edges[1] else None,
         )
 
 
@@ -1989,14 +1943,14 @@ class LerpBackward1(Node):
 
     saved = ("weight", "end", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         weight, end, self = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
-            grad * conj(1 - weight) if node.next_edges[0] else None,
-            grad * conj(weight) if node.next_edges[1] else None,
-            grad * conj(end - self) if node.next_edges[2] else None,
+            grad * conj(1 - weight) if edges[0] else None,
+            grad * conj(weight) if edges[1] else None,
+            grad * conj(end - self) if edges[2] else None,
         )
 
 
@@ -2009,14 +1963,14 @@ class AddcmulBackward0(Node):
 
     keepers = (1, 2)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         tensor2, tensor1 = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
-            grad if node.next_edges[0] else None,
-            grad * conj(tensor2 * node.value) if node.next_edges[1] else None,
-            grad * conj(tensor1 * node.value) if node.next_edges[2] else None,
+            grad if edges[0] else None,
+            grad * conj(tensor2 * node.value) if edges[1] else None,
+            grad * conj(tensor1 * node.value) if edges[2] else None,
         )
 
 
@@ -2029,14 +1983,14 @@ class AddcdivBackward0(Node):
 
     keepers = (1, 2)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         tensor2, tensor1 = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
-            grad if node.next_edges[0] else None,
-            grad * conj(node.value / tensor2) if node.next_edges[1] else None,
-            -grad * conj(node.value * tensor1 / (tensor2 * tensor2)) if node.next_edges[2] else None,
+            grad if edges[0] else None,
+            grad * conj(node.value / tensor2) if edges[1] else None,
+            -grad * conj(node.value * tensor1 / (tensor2 * tensor2)) if edges[2] else None,
         )
 
 
@@ -2047,7 +2001,7 @@ class NanToNumBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)

@@ -14,7 +14,7 @@ class UniformBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -25,7 +25,7 @@ class NormalBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -36,7 +36,7 @@ class BernoulliBackward2(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -51,11 +51,11 @@ class BernoulliBackward1(Node):
 
     keepers = (1,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (p,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (ops.zeros_like(grad) if node.next_edges[0] else None, ops.zeros_like(p) if node.next_edges[1] else None)
+        return (ops.zeros_like(grad) if edges[0] else None, ops.zeros_like(p) if edges[1] else None)
 
 
 class BernoulliBackward0(Node):
@@ -63,7 +63,7 @@ class BernoulliBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -74,7 +74,7 @@ class RandomBackward2(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -85,7 +85,7 @@ class RandomBackward1(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -96,7 +96,7 @@ class RandomBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -107,7 +107,7 @@ class ExponentialBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -118,7 +118,7 @@ class CauchyBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -129,7 +129,7 @@ class LogNormalBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -140,7 +140,7 @@ class GeometricBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -151,7 +151,7 @@ class PoissonBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.zeros_like(grad),)
@@ -162,7 +162,7 @@ class BinomialBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         raise no_derivative("binomial")
@@ -175,7 +175,7 @@ class StandardGammaBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -187,7 +187,7 @@ class SampleDirichletBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         raise no_derivative("_sample_dirichlet")
@@ -198,7 +198,7 @@ class StandardGammaGradBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         raise no_derivative("_standard_gamma_grad")
@@ -209,7 +209,7 @@ class DirichletGradBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None, None)
         raise no_derivative("_dirichlet_grad")
@@ -220,12 +220,12 @@ class NormalBackward3(Node):
 
     __slots__ = ("mean_shape", "std_shape")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
-            grad.new_zeros(node.mean_shape) if node.next_edges[0] else None,
-            grad.new_zeros(node.std_shape) if node.next_edges[1] else None,
+            grad.new_zeros(node.mean_shape) if edges[0] else None,
+            grad.new_zeros(node.std_shape) if edges[1] else None,
         )
 
 
@@ -234,7 +234,7 @@ class NormalBackward1(Node):
 
     __slots__ = ("mean_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.new_zeros(node.mean_shape),)
@@ -245,7 +245,7 @@ class NormalBackward2(Node):
 
     __slots__ = ("std_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.new_zeros(node.std_shape),)

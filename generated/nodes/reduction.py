@@ -37,7 +37,7 @@ class SumBackward0(Node):
 
     __slots__ = ("self_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.expand(node.self_shape),)
@@ -48,7 +48,7 @@ class SumBackward1(Node):
 
     __slots__ = ("self_shape", "dim", "keepdim")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (sum_backward(grad, node.self_shape, node.dim, node.keepdim),)
@@ -59,7 +59,7 @@ class MeanBackward0(Node):
 
     __slots__ = ("self_shape", "self_numel")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (divided(grad.expand(node.self_shape), node.self_numel),)
@@ -70,7 +70,7 @@ class MeanBackward1(Node):
 
     __slots__ = ("self_shape", "dim", "keepdim")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (mean_backward(grad, node.self_shape, node.dim, node.keepdim),)
@@ -83,7 +83,7 @@ class ProdBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -97,7 +97,7 @@ class ProdBackward1(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -111,7 +111,7 @@ class AmaxBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -125,7 +125,7 @@ class AminBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -139,7 +139,7 @@ class MaxBackward1(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -153,7 +153,7 @@ class MaxBackward0(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -167,7 +167,7 @@ class MinBackward1(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -181,7 +181,7 @@ class MinBackward0(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -195,7 +195,7 @@ class AminmaxBackward0(Node):
 
     saved = ("self", "min", "max")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         self, min, max = node.unpack()
         if all([grad is None for grad in grads]):
             return (None,)
@@ -209,7 +209,7 @@ class MedianBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -223,7 +223,7 @@ class MedianBackward1(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -237,7 +237,7 @@ class NanmedianBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -251,7 +251,7 @@ class NanmedianBackward1(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -265,7 +265,7 @@ class ModeBackward0(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -279,7 +279,7 @@ class KthvalueBackward0(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -293,7 +293,7 @@ class SegmentReduceBackward0(Node):
 
     saved = ("data", "lengths", "offsets", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         data, lengths, offsets, result = node.unpack()
         if grad is None:
             return (None,)
@@ -309,7 +309,7 @@ class SegmentReduceBackwardBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None, None)
         raise no_derivative("_segment_reduce_backward")
@@ -320,7 +320,7 @@ class BincountBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         raise no_derivative("bincount")
@@ -333,7 +333,7 @@ class VarBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -347,7 +347,7 @@ class StdBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -361,7 +361,7 @@ class LogsumexpBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -373,7 +373,7 @@ class CumsumBackward0(Node):
 
     __slots__ = ("dim",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (cumsum_backward(grad, node.dim),)
@@ -386,7 +386,7 @@ class CumprodBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -400,7 +400,7 @@ class CummaxBackward0(Node):
 
     saved = ("self", "indices")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, indices = node.unpack()
         if grad is None:
             return (None,)
@@ -414,7 +414,7 @@ class CumminBackward0(Node):
 
     saved = ("self", "indices")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, indices = node.unpack()
         if grad is None:
             return (None,)
@@ -428,7 +428,7 @@ class LogcumsumexpBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -442,7 +442,7 @@ class SoftmaxBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -456,13 +456,13 @@ class SoftmaxBackwardDataBackward0(Node):
 
     saved = ("output", "grad_output")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         output, grad_output = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            ops._softmax_backward_data(grad, output, node.dim, node.input_dtype) if node.next_edges[0] else None,
-            softmax_double_backward(grad, grad_output, node.dim, output) if node.next_edges[1] else None,
+            ops._softmax_backward_data(grad, output, node.dim, node.input_dtype) if edges[0] else None,
+            softmax_double_backward(grad, grad_output, node.dim, output) if edges[1] else None,
         )
 
 
@@ -473,7 +473,7 @@ class SafeSoftmaxBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -487,7 +487,7 @@ class LogSoftmaxBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -501,13 +501,13 @@ class LogSoftmaxBackwardDataBackward0(Node):
 
     saved = ("output", "grad_output")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         output, grad_output = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            grad - (grad * output.exp()).sum(node.dim, True) if node.next_edges[0] else None,
-            -grad_output.sum(node.dim, True) * output.exp() * grad if node.next_edges[1] else None,
+            grad - (grad * output.exp()).sum(node.dim, True) if edges[0] else None,
+            -grad_output.sum(node.dim, True) * output.exp() * grad if edges[1] else None,
         )
 
 
@@ -518,7 +518,7 @@ class SortBackward0(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -532,7 +532,7 @@ class SortBackward1(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -546,7 +546,7 @@ class TopkBackward0(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -560,7 +560,7 @@ class LinalgVectorNormBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -574,7 +574,7 @@ class NormBackward1(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -588,7 +588,7 @@ class NormBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -602,7 +602,7 @@ class NormBackward2(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -616,7 +616,7 @@ class NormBackward3(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -630,7 +630,7 @@ class DistBackward0(Node):
 
     saved = ("self", "other", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other, result = node.unpack()
         if grad is None:
             return (None, None)
@@ -644,7 +644,7 @@ class RenormBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -658,7 +658,7 @@ class StdMeanBackward0(Node):
 
     saved = ("self", "result0")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         self, result0 = node.unpack()
         if all([grad is None for grad in grads]):
             return (None,)
@@ -672,7 +672,7 @@ class VarMeanBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         (self,) = node.unpack()
         if all([grad is None for grad in grads]):
             return (None,)
@@ -686,7 +686,7 @@ class NansumBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)

@@ -16,7 +16,7 @@ class SparseCooTensorWithDimsAndTensorsBackward0(Node):
 
     saved = ("indices",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
             return (None,)
@@ -30,7 +30,7 @@ class ToSparseBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -44,7 +44,7 @@ class ToSparseBackward1(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -58,7 +58,7 @@ class ToDenseBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -70,7 +70,7 @@ class CoalesceBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad,)
@@ -83,7 +83,7 @@ class ValuesBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -97,7 +97,7 @@ class SparseMaskBackward0(Node):
 
     saved = ("mask", "self")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         mask, self = node.unpack()
         if grad is None:
             return (None,)
@@ -111,7 +111,7 @@ class SparseCompressedTensorBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -125,7 +125,7 @@ class ToSparseCsrBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -139,7 +139,7 @@ class ToSparseCscBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -153,7 +153,7 @@ class ToSparseBsrBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -167,7 +167,7 @@ class ToSparseBscBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -183,16 +183,16 @@ class SparseSampledAddmmBackward0(Node):
 
     keepers = (1, 2)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, mat2, mat1 = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
-            maybe_multiply(grad, conj(node.beta)) if node.next_edges[0] else None,
-            maybe_multiply(grad.sparse_mask(self).mm(conj(mat2.t())), conj(node.alpha)) if node.next_edges[1] else None,
+            maybe_multiply(grad, conj(node.beta)) if edges[0] else None,
+            maybe_multiply(grad.sparse_mask(self).mm(conj(mat2.t())), conj(node.alpha)) if edges[1] else None,
             (
                 maybe_multiply(conj(mat1.t()).mm(grad.sparse_mask(self).to_dense()), conj(node.alpha))
-                if node.next_edges[2]
+                if edges[2]
                 else None
             ),
         )

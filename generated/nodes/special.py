@@ -25,7 +25,7 @@ class ErfBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -39,7 +39,7 @@ class ErfcBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -53,7 +53,7 @@ class ErfinvBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -67,7 +67,7 @@ class LgammaBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -81,7 +81,7 @@ class DigammaBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -95,7 +95,7 @@ class PolygammaBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -109,7 +109,7 @@ class PolygammaBackward1(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -123,14 +123,11 @@ class XlogyBackward0(Node):
 
     saved = ("self", "other")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other = node.unpack()
         if grad is None:
             return (None, None)
-        return (
-            xlogy_self_backward(grad, self, other) if node.next_edges[0] else None,
-            grad * self / other if node.next_edges[1] else None,
-        )
+        return (xlogy_self_backward(grad, self, other) if edges[0] else None, grad * self / other if edges[1] else None)
 
 
 class I0Backward0(Node):
@@ -140,7 +137,7 @@ class I0Backward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -154,7 +151,7 @@ class SpecialI0EBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -168,7 +165,7 @@ class SpecialI1Backward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -182,7 +179,7 @@ class SpecialI1EBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -196,7 +193,7 @@ class SpecialEntrBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
@@ -210,7 +207,7 @@ class SpecialErfcxBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -224,7 +221,7 @@ class SpecialNdtriBackward0(Node):
 
     saved = ("result",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (result,) = node.unpack()
         if grad is None:
             return (None,)
@@ -238,7 +235,7 @@ class SpecialLogNdtrBackward0(Node):
 
     saved = ("self", "result")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:
             return (None,)
@@ -254,16 +251,14 @@ class IgammaBackward0(Node):
 
     keepers = (1,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other = node.unpack()
         if grad is None:
             return (None, None)
-        if node.next_edges[0]:
+        if edges[0]:
             raise derivative_not_implemented("igamma: input")
         self_grad = None
-        other_grad = (
-            grad * ops.exp((self - 1) * ops.log(other) - other - ops.lgamma(self)) if node.next_edges[1] else None
-        )
+        other_grad = grad * ops.exp((self - 1) * ops.log(other) - other - ops.lgamma(self)) if edges[1] else None
         return (self_grad, other_grad)
 
 
@@ -276,16 +271,14 @@ class IgammacBackward0(Node):
 
     keepers = (1,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other = node.unpack()
         if grad is None:
             return (None, None)
-        if node.next_edges[0]:
+        if edges[0]:
             raise derivative_not_implemented("igammac: input")
         self_grad = None
-        other_grad = (
-            -grad * ops.exp((self - 1) * ops.log(other) - other - ops.lgamma(self)) if node.next_edges[1] else None
-        )
+        other_grad = -grad * ops.exp((self - 1) * ops.log(other) - other - ops.lgamma(self)) if edges[1] else None
         return (self_grad, other_grad)
 
 
@@ -296,13 +289,13 @@ class SpecialXlog1PyBackward0(Node):
 
     saved = ("self", "other")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other = node.unpack()
         if grad is None:
             return (None, None)
         return (
-            xlog1py_self_backward(grad, self, other) if node.next_edges[0] else None,
-            grad * self / (other + 1) if node.next_edges[1] else None,
+            xlog1py_self_backward(grad, self, other) if edges[0] else None,
+            grad * self / (other + 1) if edges[1] else None,
         )
 
 
@@ -315,14 +308,14 @@ class SpecialZetaBackward0(Node):
 
     keepers = (1,)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         self, other = node.unpack()
         if grad is None:
             return (None, None)
-        if node.next_edges[0]:
+        if edges[0]:
             raise derivative_not_implemented("special_zeta: input")
         self_grad = None
-        other_grad = -grad * self * ops.special_zeta(self + 1.0, other) if node.next_edges[1] else None
+        other_grad = -grad * self * ops.special_zeta(self + 1.0, other) if edges[1] else None
         return (self_grad, other_grad)
 
 
@@ -333,7 +326,7 @@ class MvlgammaBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)

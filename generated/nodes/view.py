@@ -26,7 +26,7 @@ class AliasBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad,)
@@ -37,7 +37,7 @@ class ViewBackward0(Node):
 
     __slots__ = ("self_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.reshape(node.self_shape),)
@@ -48,7 +48,7 @@ class ReshapeAliasBackward0(Node):
 
     __slots__ = ("self_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.reshape(node.self_shape),)
@@ -59,7 +59,7 @@ class TransposeBackward0(Node):
 
     __slots__ = ("dim0", "dim1")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.transpose(node.dim0, node.dim1),)
@@ -70,7 +70,7 @@ class TransposeBackward1(Node):
 
     __slots__ = ("dim0", "dim1")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.transpose(node.dim0, node.dim1),)
@@ -81,7 +81,7 @@ class TBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.t(),)
@@ -92,7 +92,7 @@ class TBackward1(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.t(),)
@@ -103,7 +103,7 @@ class PermuteBackward0(Node):
 
     __slots__ = ("dims",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (permute_backward(grad, node.dims),)
@@ -114,7 +114,7 @@ class ExpandBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad,)
@@ -125,7 +125,7 @@ class SqueezeBackward0(Node):
 
     __slots__ = ("self_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (unsqueeze_to(grad, node.self_shape),)
@@ -136,7 +136,7 @@ class SqueezeBackward3(Node):
 
     __slots__ = ("self_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (unsqueeze_to(grad, node.self_shape),)
@@ -147,7 +147,7 @@ class SqueezeBackward1(Node):
 
     __slots__ = ("self_shape", "dim")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (unsqueeze_to(grad, node.self_shape, node.dim),)
@@ -158,7 +158,7 @@ class SqueezeBackward4(Node):
 
     __slots__ = ("self_shape", "dim")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (unsqueeze_to(grad, node.self_shape, node.dim),)
@@ -169,7 +169,7 @@ class SqueezeBackward2(Node):
 
     __slots__ = ("self_shape", "dim")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (unsqueeze_to(grad, node.self_shape, node.dim),)
@@ -180,7 +180,7 @@ class SqueezeBackward5(Node):
 
     __slots__ = ("self_shape", "dim")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (unsqueeze_to(grad, node.self_shape, node.dim),)
@@ -191,7 +191,7 @@ class UnsqueezeBackward0(Node):
 
     __slots__ = ("dim",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.squeeze(node.dim),)
@@ -202,7 +202,7 @@ class UnsqueezeBackward1(Node):
 
     __slots__ = ("dim",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.squeeze(node.dim),)
@@ -213,7 +213,7 @@ class SelectBackward0(Node):
 
     __slots__ = ("self_shape", "dim", "index")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.select_backward(grad, node.self_shape, node.dim, node.index),)
@@ -224,7 +224,7 @@ class SliceBackward0(Node):
 
     __slots__ = ("self_shape", "dim", "start", "end", "step")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (slice_grad(grad, node.self_shape, node.dim, node.start, node.end, node.step),)
@@ -235,7 +235,7 @@ class SplitBackward0(Node):
 
     __slots__ = ("self_shape", "split_size", "dim")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None,)
         return (split_backward(grads, node.self_shape, node.split_size, node.dim),)
@@ -246,7 +246,7 @@ class SplitWithSizesBackward0(Node):
 
     __slots__ = ("self_shape", "split_sizes", "dim")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None,)
         return (split_with_sizes_backward(grads, node.self_shape, node.split_sizes, node.dim),)
@@ -257,7 +257,7 @@ class UnsafeSplitBackward0(Node):
 
     __slots__ = ("self_shape", "split_size", "dim")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None,)
         return (split_backward(grads, node.self_shape, node.split_size, node.dim),)
@@ -268,7 +268,7 @@ class UnsafeSplitWithSizesBackward0(Node):
 
     __slots__ = ("self_shape", "split_sizes", "dim")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None,)
         return (split_with_sizes_backward(grads, node.self_shape, node.split_sizes, node.dim),)
@@ -279,7 +279,7 @@ class UnbindBackward0(Node):
 
     __slots__ = ("self_shape", "dim")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None,)
         return (unbind_backward(grads, node.self_shape, node.dim),)
@@ -290,7 +290,7 @@ class DiagonalBackward0(Node):
 
     __slots__ = ("self_shape", "offset", "dim1", "dim2")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.diagonal_backward(grad, node.self_shape, node.offset, node.dim1, node.dim2),)
@@ -301,7 +301,7 @@ class UnfoldBackward0(Node):
 
     __slots__ = ("self_shape", "dimension", "size", "step")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.unfold_backward(grad, node.self_shape, node.dimension, node.size, node.step),)
@@ -312,7 +312,7 @@ class AsStridedBackward0(Node):
 
     __slots__ = ("self_shape", "self_stride", "self_storage_offset", "size", "stride", "storage_offset")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (
@@ -333,7 +333,7 @@ class ViewAsRealBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.view_as_complex(grad.contiguous()),)
@@ -344,7 +344,7 @@ class ViewAsComplexBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.view_as_real(grad.contiguous()),)
@@ -355,7 +355,7 @@ class UnsafeViewBackward0(Node):
 
     __slots__ = ("self_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.reshape(node.self_shape),)
@@ -366,7 +366,7 @@ class AliasBackward0_copy(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad,)
@@ -377,7 +377,7 @@ class DetachCopyBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         raise no_derivative("detach_copy")
@@ -388,7 +388,7 @@ class ViewBackward0_copy(Node):
 
     __slots__ = ("self_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.reshape(node.self_shape),)
@@ -399,7 +399,7 @@ class TransposeBackward0_copy(Node):
 
     __slots__ = ("dim0", "dim1")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.transpose(node.dim0, node.dim1),)
@@ -410,7 +410,7 @@ class TBackward0_copy(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.t(),)
@@ -421,7 +421,7 @@ class PermuteBackward0_copy(Node):
 
     __slots__ = ("dims",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (permute_backward(grad, node.dims),)
@@ -432,7 +432,7 @@ class ExpandBackward0_copy(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad,)
@@ -443,7 +443,7 @@ class SqueezeBackward0_copy(Node):
 
     __slots__ = ("self_shape",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (unsqueeze_to(grad, node.self_shape),)
@@ -454,7 +454,7 @@ class SqueezeBackward1_copy(Node):
 
     __slots__ = ("self_shape", "dim")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (unsqueeze_to(grad, node.self_shape, node.dim),)
@@ -465,7 +465,7 @@ class SqueezeBackward2_copy(Node):
 
     __slots__ = ("self_shape", "dim")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (unsqueeze_to(grad, node.self_shape, node.dim),)
@@ -476,7 +476,7 @@ class UnsqueezeBackward0_copy(Node):
 
     __slots__ = ("dim",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad.squeeze(node.dim),)
@@ -487,7 +487,7 @@ class SelectBackward0_copy(Node):
 
     __slots__ = ("self_shape", "dim", "index")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.select_backward(grad, node.self_shape, node.dim, node.index),)
@@ -498,7 +498,7 @@ class SliceBackward0_copy(Node):
 
     __slots__ = ("self_shape", "dim", "start", "end", "step")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (slice_grad(grad, node.self_shape, node.dim, node.start, node.end, node.step),)
@@ -509,7 +509,7 @@ class NarrowCopyBackward0(Node):
 
     __slots__ = ("self_shape", "dim", "start", "length")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (narrow_copy_backward(grad, node.self_shape, node.dim, node.start, node.length),)
@@ -520,7 +520,7 @@ class SplitBackward0_copy(Node):
 
     __slots__ = ("self_shape", "split_size", "dim")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None,)
         return (split_backward(grads, node.self_shape, node.split_size, node.dim),)
@@ -531,7 +531,7 @@ class SplitWithSizesBackward0_copy(Node):
 
     __slots__ = ("self_shape", "split_sizes", "dim")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None,)
         return (split_with_sizes_backward(grads, node.self_shape, node.split_sizes, node.dim),)
@@ -542,7 +542,7 @@ class UnbindBackward0_copy(Node):
 
     __slots__ = ("self_shape", "dim")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None,)
         return (unbind_backward(grads, node.self_shape, node.dim),)
@@ -553,7 +553,7 @@ class DiagonalBackward0_copy(Node):
 
     __slots__ = ("self_shape", "offset", "dim1", "dim2")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.diagonal_backward(grad, node.self_shape, node.offset, node.dim1, node.dim2),)
@@ -564,7 +564,7 @@ class UnfoldBackward0_copy(Node):
 
     __slots__ = ("self_shape", "dimension", "size", "step")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.unfold_backward(grad, node.self_shape, node.dimension, node.size, node.step),)
@@ -575,7 +575,7 @@ class AsStridedBackward0_copy(Node):
 
     __slots__ = ("self_shape", "self_stride", "self_storage_offset", "size", "stride", "storage_offset")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (
@@ -596,7 +596,7 @@ class ViewAsRealBackward0_copy(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.view_as_complex(grad.contiguous()),)
@@ -607,7 +607,7 @@ class ViewAsComplexBackward0_copy(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.view_as_real(grad.contiguous()),)
@@ -618,12 +618,12 @@ class SelectScatterBackward0(Node):
 
     __slots__ = ("src_shape", "dim", "index")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
-            grad.select_scatter(grad.new_zeros(node.src_shape), node.dim, node.index) if node.next_edges[0] else None,
-            grad.select(node.dim, node.index) if node.next_edges[1] else None,
+            grad.select_scatter(grad.new_zeros(node.src_shape), node.dim, node.index) if edges[0] else None,
+            grad.select(node.dim, node.index) if edges[1] else None,
         )
 
 
@@ -632,16 +632,16 @@ class SliceScatterBackward0(Node):
 
     __slots__ = ("src_shape", "dim", "start", "end", "step")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
             (
                 grad.slice_scatter(grad.new_zeros(node.src_shape), node.dim, node.start, node.end, node.step)
-                if node.next_edges[0]
+                if edges[0]
                 else None
             ),
-            grad.slice(node.dim, node.start, node.end, node.step) if node.next_edges[1] else None,
+            grad.slice(node.dim, node.start, node.end, node.step) if edges[1] else None,
         )
 
 
@@ -650,16 +650,16 @@ class DiagonalScatterBackward0(Node):
 
     __slots__ = ("src_shape", "offset", "dim1", "dim2")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
             (
                 grad.diagonal_scatter(grad.new_zeros(node.src_shape), node.offset, node.dim1, node.dim2)
-                if node.next_edges[0]
+                if edges[0]
                 else None
             ),
-            grad.diagonal(node.offset, node.dim1, node.dim2) if node.next_edges[1] else None,
+            grad.diagonal(node.offset, node.dim1, node.dim2) if edges[1] else None,
         )
 
 
@@ -668,7 +668,7 @@ class AsStridedScatterBackward0(Node):
 
     __slots__ = ("self_shape", "self_stride", "self_storage_offset", "size", "stride", "storage_offset")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return (
@@ -682,7 +682,7 @@ class AsStridedScatterBackward0(Node):
                     node.stride,
                     node.storage_offset,
                 )
-                if node.next_edges[0]
+                if edges[0]
                 else None
             ),
             (
@@ -695,7 +695,7 @@ class AsStridedScatterBackward0(Node):
                     node.stride,
                     node.storage_offset,
                 )
-                if node.next_edges[1]
+                if edges[1]
                 else None
             ),
         )
@@ -706,7 +706,7 @@ class AddBatchDimBackward0(Node):
 
     __slots__ = ("level", "self_shape", "batch_dim")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops._remove_batch_dim(grad, node.level, node.self_shape[node.batch_dim], node.batch_dim),)
@@ -717,7 +717,7 @@ class SpreadOverLevelBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (grad,)
@@ -728,7 +728,7 @@ class RemoveBatchDimBackward0(Node):
 
     __slots__ = ("out_dim", "level")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops._add_batch_dim(grad, node.out_dim, node.level),)

@@ -60,7 +60,7 @@ class AccumulateGrad(NodeBase):
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
 
-    def apply(self, *grads: Any) -> tuple:
+    def apply(self, edges: tuple, *grads: Any) -> tuple:
         self.receive(list(grads))
         return ()
 

@@ -56,11 +56,11 @@ def is_anomaly_check_nan_enabled() -> bool:
     return state.anomaly_check_nan
 
 
-def apply_checked(node: Any, grads: Sequence[Any]) -> tuple:
+def apply_checked(node: Any, edges: tuple, grads: Sequence[Any]) -> tuple:
     """Run a node; if that fails or gives nan, warn with the place of the forward call before the error goes on."""
     outer, evaluating.node = evaluating.node, node
     try:
-        results = node.apply(*grads)
+        results = node.apply(edges, *grads)
         if state.anomaly_check_nan:
             _check_nan(node, results)
     except BaseException:

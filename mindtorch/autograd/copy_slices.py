@@ -28,26 +28,23 @@ class CopySlices(ConnectedNode):
     def short_name(self) -> str:
         return self.name()
 
-    def apply(self, *grads: Any) -> tuple:
+    def apply(self, edges: tuple, *grads: Any) -> tuple:
         (grad,) = grads
-        if self.kept is None:
+        kept = self.kept
+        if kept is None:
             raise second_backward()
         if grad is None:
-            return (None,) * len(self.next_edges)
+            return (None,) * len(edges)
         result = grad.new_empty_strided(self.base_shape, self.base_stride).copy_(grad)
         part = self.take_view(result)
-        results = self._apply_function(part.clone(memory_format=contiguous_format))
-        if not self.needs(0) or results[0] is None:
+        results = _apply_function(kept[0], edges, part.clone(memory_format=contiguous_format))
+        if edges[0] is None or results[0] is None:
             return (None, *results[1:])
         part.copy_(results[0])
         return (result, *results[1:])
 
-    def _apply_function(self, grad: Tensor) -> tuple:
-        """Run the function for those of its inputs whose gradients are wanted here."""
-        (function,) = self.kept
-        edges = function.next_edges
-        function.next_edges = tuple([edge if own is not None else None for edge, own in zip(edges, self.next_edges)])
-        try:
-            return function.apply(grad)
-        finally:
-            function.next_edges = edges
+
+def _apply_function(function: Any, outer_edges: tuple, grad: Tensor) -> tuple:
+    """Run the function for those of its inputs whose gradients are wanted of the node around it."""
+    edges = tuple([None if outer is None else edge for edge, outer in zip(function.next_edges, outer_edges)])
+    return function.apply(edges, grad)

@@ -63,7 +63,7 @@ class GraphRoot(ConnectedNode):
         set_outputs(self, [])
         self.grads = grads
 
-    def apply(self, *_: Any) -> tuple:
+    def apply(self, edges: tuple, *grads: Any) -> tuple:
         return self.grads
 
 
@@ -210,8 +210,8 @@ def queue_callback(callback: Callable[[], None]) -> None:
 
 def _run(task: Pass) -> None:
     """Run the nodes in order. The innermost loop of training: straight-line on purpose."""
-    nodes, last, keep_graph = task.nodes, task.last, task.keep_graph
-    watched = state.anomaly_enabled or task.wanted is not None
+    nodes, last, keep_graph, wanted = task.nodes, task.last, task.keep_graph, task.wanted
+    watched = state.anomaly_enabled or wanted is not None
     add = _add_recorded if _thread.grad_enabled or state.interceptors else _add
     arrived: dict[Any, Any] = {}  # node -> the gradient of its output, or the list of those of its outputs; see `_add`
     take = arrived.pop
@@ -220,15 +220,18 @@ def _run(task: Pass) -> None:
     while nodes:
         node = nodes.pop()
         grad = take(node, None)
+        edges = node.next_edges
         if watched or type(grad) is not Tensor or (node_base.extras_in_use and node.extras):
-            results = _run_watched(task, node, _grads_of(node, grad))
+            if wanted is not None:
+                edges = tuple([edge if edge is not None and edge[0] in wanted else None for edge in edges])
+            results = _run_watched(task, node, edges, _grads_of(node, grad))
             if results is None:
                 continue
         else:
-            results = node.apply(grad)
+            results = node.apply(edges, grad)
         if not keep_graph:
             node.kept = None
-        for edge, grad in zip(node.next_edges, results):
+        for edge, grad in zip(edges, results):
             if edge is None or grad is None:
                 continue
             target, output_nr, shape, dtype = edge
@@ -249,7 +252,7 @@ def _run(task: Pass) -> None:
         if node is finisher:
             # A leaf may take over a gradient that nothing else refers to, so nothing here may.
             results = grad = held = array = None
-            for edge in node.next_edges:
+            for edge in edges:
                 if edge is not None and last.get(edge[0]) is node:
                     del last[edge[0]]
                     _run_leaf(task, edge[0], _received(arrived.pop(edge[0], None)), node, edge)
@@ -330,9 +333,9 @@ def _is_row_major(array: Array) -> bool:
     return array.flags.c_contiguous or not any(array.strides)
 
 
-def _run_watched(task: Pass, node: Any, grads: list) -> tuple | None:
+def _run_watched(task: Pass, node: Any, edges: tuple, grads: list) -> tuple | None:
     """Run a node that has hooks, or whose gradient is to be captured, or in anomaly mode. None: it only was
-    captured."""
+    captured. The edges are those that the pass follows."""
     runs = task.needed is None or node in task.needed
     if not runs:
         _run_tensor_hooks(node, grads)
@@ -344,25 +347,10 @@ def _run_watched(task: Pass, node: Any, grads: list) -> tuple | None:
     extras = node.extras
     if extras and extras.pre_hooks:
         grads = run_pre_hooks(extras.pre_hooks.values(), grads)
-    results = _apply_for(task.wanted, node, grads)
+    results = anomaly.apply_checked(node, edges, grads) if state.anomaly_enabled else node.apply(edges, *grads)
     if extras and extras.hooks:
         results = run_post_hooks(extras.hooks.values(), fit_gradients(node, results), grads)
-    if task.wanted is None:
-        return results
-    return tuple(
-        [None if edge is None or edge[0] not in task.wanted else grad for edge, grad in zip(node.next_edges, results)]
-    )
-
-
-def _apply_for(wanted: set | None, node: Any, grads: list) -> tuple:
-    """Run a node for those of its inputs whose nodes are wanted."""
-    edges = node.next_edges
-    if wanted is not None:
-        node.next_edges = tuple([edge if edge is not None and edge[0] in wanted else None for edge in edges])
-    try:
-        return anomaly.apply_checked(node, grads) if state.anomaly_enabled else node.apply(*grads)
-    finally:
-        node.next_edges = edges
+    return results
 
 
 def _run_tensor_hooks(node: Any, grads: list) -> None:

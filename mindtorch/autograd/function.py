@@ -80,7 +80,7 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
     several = True
     _takes_tensor: tuple[bool, ...] = ()  # which arguments of forward were tensors
 
-    def apply(self, *grads: Any) -> tuple:
+    def apply(self, edges: tuple, *grads: Any) -> tuple:
         function = self._forward_cls
         if function.backward is not Function.backward and function.vjp is not Function.vjp:
             raise RuntimeError(

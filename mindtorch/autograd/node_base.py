@@ -77,13 +77,13 @@ class NodeBase:
     several = False  # whether `outputs` is set even if there is one: custom Functions
     begins = False  # whether tensors that have this node look like leaves: AccumulateGrad, inputs of transforms
 
-    def apply(self, *grads: Any) -> tuple:
-        """The gradients of the inputs, one per edge; None where there is none."""
-        raise NotImplementedError(f"{type(self).__name__} has no backward formula")
+    def apply(self, edges: tuple, *grads: Any) -> tuple:
+        """The gradients of the inputs, one per edge; None where there is none.
 
-    def needs(self, index: int) -> bool:
-        """Whether the gradient of an input is wanted. While a node runs, the others are None."""
-        return self.next_edges[index] is not None
+        `edges` are `next_edges`, or those of them that a pass for some inputs follows, with None for the others. A node
+        is shared by all passes that run over it, so a pass hands over what it wants and writes it nowhere.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no backward formula")
 
     def __call__(self, *grads: Any) -> Any:
         self._check_gradients(grads)
@@ -91,7 +91,7 @@ class NodeBase:
         if recorded:
             state.count_recorded_pass(1)
         try:
-            results = self.apply(*grads)
+            results = self.apply(self.next_edges, *grads)
         finally:
             if recorded:
                 state.count_recorded_pass(-1)

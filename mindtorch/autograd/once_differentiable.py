@@ -21,7 +21,7 @@ class Error(ConnectedNode):
         super().__init__(next_edges)
         self.message = message
 
-    def apply(self, *grads: Any) -> tuple:
+    def apply(self, edges: tuple, *grads: Any) -> tuple:
         raise RuntimeError(self.message)
 
 

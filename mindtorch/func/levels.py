@@ -46,7 +46,7 @@ class LevelInput(ConnectedNode):
         set_output(self, alias._mt_array)
         self.is_open = True
 
-    def apply(self, *grads: Any) -> tuple:
+    def apply(self, edges: tuple, *grads: Any) -> tuple:
         return grads
 
 

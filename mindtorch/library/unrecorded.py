@@ -32,9 +32,9 @@ class WarnNotImplemented(ConnectedNode):
     def name(self) -> str:
         return "torch::autograd::WarnNotImplemented"
 
-    def apply(self, *grads: Any) -> tuple:
+    def apply(self, edges: tuple, *grads: Any) -> tuple:
         _warn(self.op)
-        return (None,) * len(self.next_edges)
+        return (None,) * len(edges)
 
 
 def run_unrecorded(operator: Any, *args: Any, **kwargs: Any) -> Any:

@@ -29,11 +29,11 @@ def test_two_gradients(tmp_path):
 
             saved = ("other", "self")
 
-            def apply(node, grad):
+            def apply(node, edges, grad):
                 other, self = node.unpack()
                 if grad is None:
                     return (None, None)
-                return (grad * other if node.next_edges[0] else None, grad * self if node.next_edges[1] else None)
+                return (grad * other if edges[0] else None, grad * self if edges[1] else None)
         ''')
     assert definition(files, "generated/forward_ad/pointwise.py", "mul") == expected('''
         def mul(result, arguments, tangents):
@@ -67,13 +67,10 @@ def test_a_conditional_formula_stays_one(tmp_path):
 
             __slots__ = ("factor",)
 
-            def apply(node, grad):
+            def apply(node, edges, grad):
                 if grad is None:
                     return (None, None)
-                return (
-                    grad if node.next_edges[0] else None,
-                    (grad if node.factor == 1 else grad * node.factor) if node.next_edges[1] else None,
-                )
+                return (grad if edges[0] else None, (grad if node.factor == 1 else grad * node.factor) if edges[1] else None)
         ''')
 
 
@@ -99,7 +96,7 @@ def test_saved_result_and_elementwise_tangent(tmp_path):
 
             saved = ("result",)
 
-            def apply(node, grad):
+            def apply(node, edges, grad):
                 (result,) = node.unpack()
                 if grad is None:
                     return (None,)
@@ -135,13 +132,13 @@ def test_saved_facts_and_numbers(tmp_path):
 
             saved = ("weight", "self")
 
-            def apply(node, grad):
+            def apply(node, edges, grad):
                 weight, self = node.unpack()
                 if grad is None:
                     return (None, None)
                 return (
-                    multiply(grad, weight) * node.factor if node.next_edges[0] else None,
-                    multiply(grad, self).reshape(node.weight_shape) * node.factor if node.next_edges[1] else None,
+                    multiply(grad, weight) * node.factor if edges[0] else None,
+                    multiply(grad, self).reshape(node.weight_shape) * node.factor if edges[1] else None,
                 )
         ''')
 
@@ -169,7 +166,7 @@ def test_output_without_gradient(tmp_path):
 
             saved = ("indices",)
 
-            def apply(node, grad):
+            def apply(node, edges, grad):
                 (indices,) = node.unpack()
                 if grad is None:
                     return (None,)
@@ -200,10 +197,10 @@ def test_several_outputs_and_one_formula(tmp_path):
 
             __slots__ = ()
 
-            def apply(node, *grads):
+            def apply(node, edges, *grads):
                 if all([grad is None for grad in grads]):
                     return (None, None)
-                return multiply(grads[0], grads[1], node.needs(0))
+                return multiply(grads[0], grads[1], bool(edges[0]))
         ''')
 
 
@@ -225,9 +222,9 @@ def test_list_of_tensors(tmp_path):
 
             __slots__ = ("tensors_shapes", "dim")
 
-            def apply(node, grad):
+            def apply(node, edges, grad):
                 if grad is None:
-                    return (None,) * len(node.next_edges)
+                    return (None,) * len(edges)
                 tensors_grad = grad.split(node.tensors_shapes, node.dim)
                 return (*tensors_grad,)
         ''')
@@ -260,7 +257,7 @@ def test_list_of_saved_tensors(tmp_path):
 
             saved = ("indices",)
 
-            def apply(node, grad):
+            def apply(node, edges, grad):
                 (indices,) = node.unpack()
                 if grad is None:
                     return (None,)
@@ -287,7 +284,7 @@ def test_outputs_in_a_list(tmp_path):
 
             __slots__ = ("dim",)
 
-            def apply(node, *grads):
+            def apply(node, edges, *grads):
                 if all([grad is None for grad in grads]):
                     return (None,)
                 return (multiply(grads, node.dim),)
@@ -312,7 +309,7 @@ def test_not_implemented(tmp_path):
 
             __slots__ = ()
 
-            def apply(node, grad):
+            def apply(node, edges, grad):
                 if grad is None:
                     return (None,)
                 raise no_derivative("uniform_")
@@ -345,12 +342,12 @@ def test_not_implemented_for_one_argument(tmp_path):
 
             keepers = (0,)
 
-            def apply(node, grad):
+            def apply(node, edges, grad):
                 (other,) = node.unpack()
                 if grad is None:
                     return (None, None)
-                self_grad = grad * other if node.next_edges[0] else None
-                if node.next_edges[1]:
+                self_grad = grad * other if edges[0] else None
+                if edges[1]:
                     raise derivative_not_implemented("mul: other")
                 other_grad = None
                 return (self_grad, other_grad)

@@ -132,13 +132,13 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
 
             saved = ("self", "exponent", "result")
 
-            def apply(node, grad):
+            def apply(node, edges, grad):
                 self, exponent, result = node.unpack()
                 if grad is None:
                     return (None, None)
                 return (
-                    multiply(grad, self) * exponent if node.next_edges[0] else None,
-                    multiply(grad, result) * self if node.next_edges[1] else None,
+                    multiply(grad, self) * exponent if edges[0] else None,
+                    multiply(grad, result) * self if edges[1] else None,
                 )
         ''')
 

@@ -16,7 +16,7 @@ class EnergyBackward0(Node):
 
     saved = ("self",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
             return (None,)

@@ -16,7 +16,7 @@ class HaarBackward0(Node):
 
     __slots__ = ("dim",)
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
             return (None,)
         return (own_ops.inverse_haar(*zeros_for_missing(grads), node.dim),)
@@ -27,7 +27,7 @@ class InverseHaarBackward0(Node):
 
     __slots__ = ("dim",)
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None, None)
         return own_ops.haar(grad, node.dim)
@@ -38,7 +38,7 @@ class EveryOtherBackward0(Node):
 
     __slots__ = ("self_shape", "dim", "self_size")
 
-    def apply(node, grad):
+    def apply(node, edges, grad):
         if grad is None:
             return (None,)
         return (ops.slice_backward(grad, node.self_shape, node.dim, 0, node.self_size[node.dim], 2),)
