@@ -193,10 +193,9 @@ from mindtorch.typed_storage import IntStorage as IntStorage
 from mindtorch.typed_storage import LongStorage as LongStorage
 from mindtorch.typed_storage import ShortStorage as ShortStorage
 from mindtorch.typed_storage import TypedStorage as TypedStorage
+from mindtorch.version import __version__ as __version__
 from mindtorch.warning import is_warn_always_enabled as is_warn_always_enabled
 from mindtorch.warning import set_warn_always as set_warn_always
-
-__version__ = "0.1.0"
 
 newaxis = None
 _segment_reduce = segment_reduce  # noqa: F405
@@ -208,8 +207,8 @@ _LAZY_MODULES = frozenset(
         "_C", "__config__", "_dynamo", "_inductor", "_tensor", "_tensor_str", "_utils", "accelerator", "amp", "ao",
         "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func", "futures", "fx", "hub", "jit",
         "library", "linalg", "masked", "mps", "multiprocessing", "nn", "npu", "onnx", "optim", "overrides", "profiler",
-        "program", "quasirandom", "random", "serialization", "signal", "sparse", "special", "testing", "types",
-        "utils", "version", "xpu",
+        "program", "quasirandom", "random", "serialization", "signal", "sparse", "special", "testing", "torch_version",
+        "types", "utils", "version", "xpu",
     )
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ from mindtorch import errors, nested_data, state
 from mindtorch.device import as_device, device
 from mindtorch.dispatch import operators, torch_dispatch
 from mindtorch.dispatch.argument_types import PYTHON_TYPES
+from mindtorch.dispatch.overload_texts import no_overload
 from mindtorch.dtype import dtype, get_default_dtype, int64
 from mindtorch.interop import fresh, from_dlpack, frombuffer, require_grad, shareable
 from mindtorch.tensor import Tensor, extend_tensor, wrap
@@ -101,8 +102,23 @@ def _with_grad(result: Tensor, source: Tensor, requires_grad: bool | None) -> Te
     return require_grad(result) if requires_grad and not result.requires_grad else result
 
 
+_COO_OPTIONS = (
+    "torch.dtype dtype = None",
+    "torch.device device = None",
+    "bool pin_memory = False",
+    "bool requires_grad = False",
+    "bool check_invariants = None",
+    "bool is_coalesced = None",
+)
+_COO_FORMS = (
+    ("object indices", "object values", "*", *_COO_OPTIONS),
+    ("object indices", "object values", "tuple of ints size", "*", *_COO_OPTIONS),
+    ("tuple of ints size", "*", *[option for option in _COO_OPTIONS[:5] if "pin_memory" not in option]),
+)
+
+
 def sparse_coo_tensor(
-    indices: Any,
+    indices: Any = None,
     values: Any = None,
     size: Sequence[int] | None = None,
     *,
@@ -119,9 +135,11 @@ def sparse_coo_tensor(
     """
     if pin_memory:
         raise _no_pinned_memory()
-    if values is None:  # sparse_coo_tensor(size): nothing but zeros
-        size = tuple(indices)
+    if values is None and (indices is None) != (size is None):  # nothing but zeros of a size
+        size = tuple(indices if size is None else size)
         indices, values = np.zeros((len(size), 0), np.int64), np.zeros(0, get_default_dtype().numpy)
+    if values is None or indices is None:
+        raise _no_coo_form(values)
     values = as_tensor(values, dtype, device)
     indices = as_tensor(indices, int64, values.device)
     if size is None:
@@ -129,6 +147,12 @@ def sparse_coo_tensor(
     else:
         result = operators.aten.sparse_coo_tensor.indices_size(indices, values, tuple(size), is_coalesced=is_coalesced)
     return require_grad(result.detach()) if requires_grad else result
+
+
+def _no_coo_form(values: Any) -> TypeError:
+    if values is None:
+        return no_overload("sparse_coo_tensor", _COO_FORMS, (), {})
+    return TypeError('sparse_coo_tensor() missing 1 required positional arguments: "size"')
 
 
 # -------------------- steps --------------------
@@ -158,8 +182,9 @@ def _new_tensor(function: str, data: Any, dtype: Any, device: Any, requires_grad
 
 def _cpu_tensor(data: Any, dtype: dtype | None, copy: bool) -> Tensor:
     """The data on the CPU; arrays keep their own dtype."""
-    if isinstance(data, np.ndarray):
-        tensor = fresh(shareable(data))
+    shared = isinstance(data, np.ndarray) or hasattr(data, "__dlpack__")
+    if shared and not isinstance(data, np.generic):
+        tensor = fresh(shareable(data)) if isinstance(data, np.ndarray) else from_dlpack(data)
         return tensor.clone() if copy else tensor
     return fresh(nested_data.read(data, None if dtype is None else dtype.numpy))
 

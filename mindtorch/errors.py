@@ -13,6 +13,8 @@ def type_name(value: Any) -> str:
     cls = type(value)
     if hasattr(cls, "torch_name"):
         return cls.torch_name
+    if cls.__module__.partition(".")[0] == "torch":
+        return f"{cls.__module__}.{cls.__name__} of the package torch"
     if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
         return cls.__name__
     return f"{cls.__module__}.{cls.__name__}"

@@ -83,11 +83,12 @@ def is_distributed(input: Tensor) -> bool:
 
 
 def typename(obj: Any) -> str:
-    """The name of an object's type, with its module; for a tensor the legacy name such as torch.FloatTensor."""
+    """The name of a class or function, else of the object's type, with its module; of a tensor the legacy name."""
     if isinstance(obj, Tensor):
         return obj.type()  # type: ignore[attr-defined]
-    cls = type(obj)
-    name = getattr(cls, "torch_name", None)
+    name = getattr(type(obj), "torch_name", None)
     if name is not None:
         return name
-    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+    module = getattr(obj, "__module__", None)
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None) or type(obj).__name__
+    return name if module in (None, "builtins") else f"{module}.{name}"

@@ -59,7 +59,7 @@ def shareable(array: np.ndarray) -> np.ndarray:
             "currently not supported."
         )
     from_numpy_dtype(array.dtype)  # refuses element types that tensors don't have
-    return with_own_storage(array if type(array) is np.ndarray else array.view(np.ndarray))
+    return with_own_storage(array)
 
 
 def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:

@@ -90,7 +90,7 @@ _READERS: dict[type | None, Callable[[Any], np.ndarray]] = {
 # -------------------- shape --------------------
 
 
-def _is_sequence(value: Any) -> bool:
+def is_sequence(value: Any) -> bool:
     kind = type(value)
     if kind is list or kind is tuple:
         return True
@@ -100,7 +100,7 @@ def _is_sequence(value: Any) -> bool:
 def _sizes(data: Any) -> tuple[int, ...]:
     """The length of the first sequence at every level."""
     sizes: list[int] = []
-    while _is_sequence(data) and not isinstance(data, str):
+    while is_sequence(data) and not isinstance(data, str):
         if len(sizes) == MOST_DIMENSIONS:
             raise _too_deep(data)
         sizes.append(len(data))
@@ -174,7 +174,7 @@ def _dtype_of(leaf: Any) -> np.dtype:
             return dtype()
     if isinstance(leaf, str | bytes):
         raise _invalid(leaf)
-    if _is_sequence(leaf):
+    if is_sequence(leaf):
         return _inferred(leaf)
     raise RuntimeError(f"Could not infer dtype of {type(leaf).__name__}")
 

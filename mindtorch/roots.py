@@ -84,9 +84,12 @@ def bytes_of(array: np.ndarray) -> np.ndarray:
 
 
 def with_own_storage(array: np.ndarray) -> np.ndarray:
-    """The same elements for a tensor whose storage begins with them, whatever they are a part of."""
+    """The same elements for a tensor whose storage begins with them, whatever they are a part of.
+
+    Never the array itself: its owner may give that another shape.
+    """
     if array.base is None or not array.size:
-        return array
+        return array.view(np.ndarray)
     return np.ndarray(array.shape, array.dtype, bytes_of(array), 0, array.strides)
 
 

@@ -4,6 +4,7 @@ Calls get here in two ways: from the public functions, methods and properties, a
 (see mindtorch.overridable), and from generated functions that the program got hold of before that.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -77,7 +78,17 @@ def takes_over(cls: type) -> bool:
     """Whether calls with an argument of this class go to its `__torch_function__`."""
     if cls is Tensor:
         return False
-    return getattr(cls, "__torch_function__", disabled_torch_function) is not disabled_torch_function
+    function = getattr(cls, "__torch_function__", disabled_torch_function)
+    return function is not disabled_torch_function and not _is_of_pytorch(function)
+
+
+def _is_of_pytorch(function: Any) -> bool:
+    """Whether a `__torch_function__` is the default of the tensors of PyTorch itself, where that is imported, too.
+
+    It would call the function again, with the tensor that it does not know how to handle.
+    """
+    other = getattr(sys.modules.get("torch"), "Tensor", Tensor)
+    return other is not Tensor and getattr(function, "__func__", None) is other.__torch_function__.__func__
 
 
 def overriding_arguments(args: Iterable[Any]) -> list[Any]:

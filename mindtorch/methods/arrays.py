@@ -23,7 +23,7 @@ class ArrayMethods:
         return _host_array(self.detach().cpu() if force else self).view()
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(_host_array(self), dtype, copy=copy)
+        return np.array(_host_array(self).view(), dtype, copy=copy)
 
     def __array_wrap__(self, array: np.ndarray, context: Any = None, return_scalar: bool = False) -> Tensor:
         array = np.asarray(array)

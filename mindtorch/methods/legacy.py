@@ -1,5 +1,6 @@
 """What torch keeps for old programs: `Tensor(2, 3)`, `FloatTensor` and its like, `x.type()`, `x.new()`."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,31 +10,100 @@ from mindtorch.creation import as_tensor
 from mindtorch.device import CPU, as_device, device
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments import ints_of, is_int
-from mindtorch.dtype import ALL_DTYPES, bfloat16, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
+from mindtorch.dispatch.overload_texts import no_overload
+from mindtorch.dtype import (
+    ALL_DTYPES,
+    bfloat16,
+    c_name,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 from mindtorch.dtype import bool as bool_dtype
+from mindtorch.nested_data import is_sequence
 from mindtorch.size import Size
 from mindtorch.storage import UntypedStorage
 from mindtorch.tensor import Tensor, alias_of, extend_tensor
 from mindtorch.typed_storage import TypedStorage
 
+# torch's signatures of the constructor, as its error lists them.
+_FORMS = (
+    ("*", "torch.device device = None"),
+    ("torch.Storage storage",),
+    ("Tensor other",),
+    ("tuple of ints size", "*", "torch.device device = None"),
+    ("object data", "*", "torch.device device = None"),
+)
 
-def legacy_tensor(args: tuple, element_type: dtype, target: device) -> Tensor:
-    """The tensor of a legacy constructor: from sizes (uninitialised), from data, or on another tensor's memory."""
-    if not args:
+
+def legacy_tensor(args: tuple, named: Mapping[str, Any], element_type: dtype, target: device) -> Tensor:
+    """The tensor of a legacy constructor: from sizes (uninitialised), from data, or on another tensor's memory.
+
+    Its one argument is called `storage`, `other`, `size` or `data`, by what it is; sizes may be several.
+    """
+    if not args and not named:
         return ops.empty((0,), dtype=element_type, device=target)
-    first = args[0]
-    if isinstance(first, Tensor) and len(args) == 1 and not is_int(first):
-        return alias_of(first)
-    if isinstance(first, (UntypedStorage, TypedStorage)) and len(args) == 1:
-        return ops.empty((0,), dtype=element_type, device=target).set_(first)
-    if isinstance(first, Size) or is_int(first):
-        sizes = first if isinstance(first, Size) else ints_of(args, "new", "size")
-        return ops.empty(_checked_sizes(tuple(sizes)), dtype=element_type, device=target)
-    if isinstance(first, (list, tuple, np.ndarray)) and len(args) == 1:
-        return as_tensor(first, dtype=element_type, device=target).clone()
-    if isinstance(first, (float, bool, np.generic)):
-        raise TypeError(f"new(): data must be a sequence (got {errors.type_name(first)})")
-    raise TypeError(f"new(): invalid data type '{errors.type_name(first)}'")
+    if args and not named and not isinstance(args[0], Tensor) and is_int(args[0]):
+        return _empty(ints_of(args, "new", "size"), element_type, target)
+    name, value = _only_argument(args, named)
+    if name in ("storage", None) and isinstance(value, (UntypedStorage, TypedStorage)):
+        return ops.empty((0,), dtype=element_type, device=target).set_(_storage_of(value, element_type))
+    if name in ("other", None) and isinstance(value, Tensor):
+        return alias_of(_of_type(value, element_type, target))
+    if isinstance(value, Size) or (name == "size" and isinstance(value, (tuple, list))):
+        return _empty(ints_of(value, "new", "size"), element_type, target)
+    if name not in ("data", None):
+        raise no_overload("new", _FORMS, args, named)
+    return _from_data(value, element_type, target)
+
+
+def _only_argument(args: tuple, named: Mapping[str, Any]) -> tuple[str | None, Any]:
+    if len(args) + len(named) != 1:
+        raise no_overload("new", _FORMS, args, named)
+    return next(iter(named.items())) if named else (None, args[0])
+
+
+def _empty(sizes: Sequence[int], element_type: dtype, target: device) -> Tensor:
+    return ops.empty(_checked_sizes(tuple(map(int, sizes))), dtype=element_type, device=target)
+
+
+def _storage_of(storage: UntypedStorage | TypedStorage, element_type: dtype) -> Any:
+    if isinstance(storage, TypedStorage) and storage.dtype is not element_type:
+        raise RuntimeError(
+            f"Expected a Storage of type {element_type.storage_name} or an UntypedStorage, but got type "
+            f"{storage.dtype.storage_name} for argument 1 'storage'"
+        )
+    return storage
+
+
+def _of_type(tensor: Tensor, element_type: dtype, target: device) -> Tensor:
+    """The tensor itself, which the constructor of another dtype or device refuses."""
+    tensor.untyped_storage()  # refuses layouts that have none
+    if tensor.dtype is not element_type or tensor.device.type != target.type:
+        expected, found = _options(element_type, target), _options(tensor.dtype, tensor.device)
+        raise TypeError(f"expected {expected} (got {found})")
+    return tensor
+
+
+def _options(element_type: dtype, target: device) -> str:
+    return (
+        f"TensorOptions(dtype={c_name(element_type)}, device={target}, layout=Strided, requires_grad=false (default), "
+        "pinned_memory=false (default), memory_format=(nullopt))"
+    )
+
+
+def _from_data(data: Any, element_type: dtype, target: device) -> Tensor:
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{errors.type_name(data)}'")
+    if not is_sequence(data) or isinstance(data, np.generic):
+        raise TypeError(f"new(): data must be a sequence (got {errors.type_name(data)})")
+    return as_tensor(data, dtype=element_type, device=target).clone()
 
 
 def _checked_sizes(sizes: tuple[int, ...]) -> tuple[int, ...]:
@@ -43,10 +113,12 @@ def _checked_sizes(sizes: tuple[int, ...]) -> tuple[int, ...]:
     return sizes
 
 
-def _legacy_device(value: Any) -> device:
-    target = CPU if value is None else as_device(value)
-    if target.type != "cpu":
-        raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {target.type} was passed")
+def _legacy_device(value: Any, own: device = CPU) -> device:
+    target = own if value is None else as_device(value)
+    if target.type != own.type:
+        raise RuntimeError(
+            f"legacy constructor expects device type: {own.type} but device type: {target.type} was passed"
+        )
     return target
 
 
@@ -55,13 +127,16 @@ class LegacyMethods:
     """The constructor of Tensor, `type` and `new`."""
 
     @staticmethod
-    def __new__(cls: type, *args: Any, device: Any = None) -> Any:
-        result = legacy_tensor(args, state.default_dtype, _legacy_device(device))
+    def __new__(cls: type, *args: Any, device: Any = None, **named: Any) -> Any:
+        target = _legacy_device(device)
+        # `Tensor(other)` is a copy of any dtype, unlike `FloatTensor(other)`.
+        kind = args[0].dtype if len(args) == 1 and isinstance(args[0], Tensor) else state.default_dtype
+        result = legacy_tensor(args, named, kind, target)
         return result if cls is Tensor else alias_of(result, cls)
 
-    def new(self: Any, *args: Any, device: Any = None) -> Tensor:
+    def new(self: Any, *args: Any, device: Any = None, **named: Any) -> Tensor:
         """A tensor of this one's dtype by the rules of the legacy constructor."""
-        return legacy_tensor(args, self.dtype, self.device if device is None else as_device(device))
+        return legacy_tensor(args, named, self.dtype, _legacy_device(device, self.device))
 
     def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The legacy type name, or the tensor converted to a dtype or legacy type."""
@@ -98,8 +173,8 @@ class LegacyType(type):
 
     dtype: dtype
 
-    def __call__(cls, *args: Any, device: Any = None) -> Tensor:
-        return legacy_tensor(args, cls.dtype, _legacy_device(device))
+    def __call__(cls, *args: Any, device: Any = None, **named: Any) -> Tensor:
+        return legacy_tensor(args, named, cls.dtype, _legacy_device(device))
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.is_cpu

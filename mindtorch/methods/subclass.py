@@ -33,6 +33,8 @@ class SubclassMethods:
         """Run the function as for plain tensors and give its results this class."""
         if not all(issubclass(cls, each) for each in types):
             return NotImplemented
+        if cls is Tensor and not state.thread.torch_function:
+            return NotImplemented  # it is PyTorch that asks, for the second time: its functions take no such tensor
         with without_torch_function():
             result = func(*args, **(kwargs or {}))
         return result if cls is Tensor or _is_left_alone(func) else _converted(result, cls)

@@ -52,10 +52,12 @@ class Buffer(Tensor, metaclass=_TaggedMeta):
     _tag = "_is_buffer"
     __torch_function__ = disabled_torch_function
 
-    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
-        buffer = _made_of(data, cls, Buffer)
-        buffer.persistent = persistent
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
+        # Not an object of this class but, as in torch, a tensor with a tag: modules keep it as what it is.
+        buffer = wrap(np.empty(0, state.default_dtype.numpy)) if data is None else data.detach()
         buffer.requires_grad = data is not None and data.requires_grad
+        buffer.persistent = persistent
+        setattr(buffer, Buffer._tag, True)
         return buffer
 
 

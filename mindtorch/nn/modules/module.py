@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
@@ -11,6 +12,7 @@ from mindtorch.autograd.hooks import RemovableHandle
 from mindtorch.device import device as Device
 from mindtorch.dtype import bfloat16, float16, float32, float64
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.inspection import typename
 from mindtorch.nn.modules import global_hooks
 from mindtorch.nn.modules import state_dict as states
 from mindtorch.nn.modules.calls import call_with_hooks
@@ -106,42 +108,51 @@ class Module:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
+        fields = self.__dict__
         if isinstance(value, Parameter):
-            self._set_member("_parameters", name, value, "parameters", self.register_parameter)
+            self._make_room(name, "_parameters", "parameters")
+            self.register_parameter(name, value)
+        elif name in fields.get("_parameters", ()):
+            _check_replacement(value, "parameter", name, "torch.nn.Parameter")
+            self.register_parameter(name, value)
         elif isinstance(value, Module):
-            self._set_member("_modules", name, value, "module", self.register_module)
-        elif isinstance(value, Buffer):
-            self._set_member("_buffers", name, value, "buffer", self._register_given_buffer)
-        elif not self._replace_member(name, value):
+            self._make_room(name, "_modules", "module")
+            self._modules[name] = global_hooks.registered(global_hooks.module_registration, self, name, value)
+        elif name in fields.get("_modules", ()):
+            _check_replacement(value, "child module", name, "torch.nn.Module")
+            self._modules[name] = global_hooks.registered(global_hooks.module_registration, self, name, value)
+        elif name in fields.get("_buffers", ()) or isinstance(value, Buffer):
+            self._set_buffer(name, value)
+        else:
             object.__setattr__(self, name, value)
 
-    def _set_member(self, table: str, name: str, value: Any, what: str, register: Callable) -> None:
-        """An attribute that becomes a member; it leaves whatever place it had before."""
-        if table not in self.__dict__:
+    def _make_room(self, name: str, table: str, what: str) -> None:
+        """An attribute becomes a member of a table: it leaves whatever other place it had before."""
+        fields = self.__dict__
+        if table not in fields:
             raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-        if name in self.__dict__[table]:
-            self.__dict__[table][name] = value
-            return
-        for other in (self.__dict__, self._parameters, self._buffers, self._modules):
+        for other in (fields, *[fields[each] for each in _MEMBERS if each != table]):
             other.pop(name, None)
         self._non_persistent_buffers_set.discard(name)
-        register(name, value)
 
-    def _register_given_buffer(self, name: str, buffer: Buffer) -> None:
-        self.register_buffer(name, buffer, buffer.persistent)
-
-    def _replace_member(self, name: str, value: Any) -> bool:
-        """Whether `name` is a member; if so it has been replaced, if the value may stand there."""
-        fields = self.__dict__
-        for table, what, allowed in _MEMBERS:
-            members = fields.get(table)
-            if members is None or name not in members:
-                continue
-            if value is not None and not (table == "_buffers" and isinstance(value, Tensor)):
-                raise TypeError(f"cannot assign '{_type_name(value)}' as {what} '{name}' ({allowed} expected)")
-            members[name] = value
-            return True
-        return False
+    def _set_buffer(self, name: str, value: Any) -> None:
+        if not isinstance(value, Tensor):
+            _check_replacement(value, "buffer", name, "torch.nn.Buffer, torch.Tensor")
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        if isinstance(value, Buffer):
+            persistent = value.persistent
+        else:
+            persistent = name not in self._non_persistent_buffers_set
+        if type(self).register_buffer is Module.register_buffer or _takes_persistent(self.register_buffer):
+            self.register_buffer(name, value, persistent)
+        elif persistent:
+            self.register_buffer(name, value)
+        else:
+            raise RuntimeError(
+                "Registering a non-persistent buffer on a Module subclass that implements register_buffer() without "
+                "the persistent argument is not allowed."
+            )
 
     def __delattr__(self, name: str) -> None:
         for members in (self._parameters, self._buffers, self._modules):
@@ -164,7 +175,7 @@ class Module:
         self._check_name(name, "parameter", self._parameters)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{_type_name(param)}' object to parameter '{name}' "
+                f"cannot assign '{typename(param)}' object to parameter '{name}' "
                 "(torch.nn.Parameter or None required)"
             )
         self._parameters[name] = global_hooks.registered(global_hooks.parameter_registration, self, name, param)
@@ -176,7 +187,7 @@ class Module:
         self._check_name(name, "buffer", self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
-                f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
         self._buffers[name] = global_hooks.registered(global_hooks.buffer_registration, self, name, tensor)
         if persistent:
@@ -187,9 +198,9 @@ class Module:
     def register_module(self, name: str, module: Module | None) -> None:
         """Add a submodule."""
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{_type_name(module)} is not a Module subclass")
+            raise TypeError(f"{typename(module)} is not a Module subclass")
         if not isinstance(name, str):
-            raise TypeError(f"module name should be a string. Got {_type_name(name)}")
+            raise TypeError(f"module name should be a string. Got {typename(name)}")
         if hasattr(self, name) and name not in self._modules:
             raise KeyError(f"attribute '{name}' already exists")
         if "." in name:
@@ -202,7 +213,7 @@ class Module:
 
     def _check_name(self, name: Any, what: str, members: dict) -> None:
         if not isinstance(name, str):
-            raise TypeError(f"{what} name should be a string. Got {_type_name(name)}")
+            raise TypeError(f"{what} name should be a string. Got {typename(name)}")
         if "." in name:
             raise KeyError(f'{what} name can\'t contain "."')
         if name == "":
@@ -564,12 +575,17 @@ class Module:
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
 
-# The tables whose names a plain assignment may not overwrite, and what torch's error says stands there.
-_MEMBERS = (
-    ("_parameters", "parameter", "torch.nn.Parameter or None"),
-    ("_modules", "child module", "torch.nn.Module or None"),
-    ("_buffers", "buffer", "torch.nn.Buffer, torch.Tensor or None"),
-)
+_MEMBERS = ("_parameters", "_modules", "_buffers")
+
+
+def _check_replacement(value: Any, what: str, name: str, allowed: str) -> None:
+    """A member may be replaced by one of its own kind, which comes elsewhere, or by None."""
+    if value is not None:
+        raise TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({allowed} or None expected)")
+
+
+def _takes_persistent(register_buffer: Callable) -> bool:
+    return "persistent" in inspect.signature(register_buffer).parameters
 
 
 def _is_parameter(owner: Module, name: str) -> bool:
@@ -583,10 +599,6 @@ def _is_buffer(owner: Module, name: str) -> bool:
 def _addindent(text: str, count: int) -> str:
     """All lines but the first one further to the right; layers of other libraries print themselves with it."""
     return text.replace("\n", "\n" + " " * count)
-
-
-def _type_name(value: Any) -> str:
-    return value.type() if isinstance(value, Tensor) else type(value).__name__
 
 
 def _apply_to_parameter(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:
