@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.parity.inputs import ramp
 from tests.parity.programs import assert_same, programs
 
 program, test_program = programs()
@@ -37,7 +38,7 @@ def test_grid_sample(mode, padding, align_corners, seed):
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 def test_grid_sample_at_the_edges(padding, align_corners):
     def sampled(T):
-        x = T.linspace(-1, 2, 16).exp().view(1, 1, 4, 4)
+        x = ramp(T, -1, 2, 16, through=np.exp).view(1, 1, 4, 4)
         places = [[1.0, -1.0], [-1.0, 0.5], [0.5, 1.0], [-0.25, -0.75], [0.75, 0.75], [0.0, 0.75]]
         grid = T.tensor(places).view(1, 2, 3, 2).requires_grad_()
         result = T.nn.functional.grid_sample(x, grid, "bilinear", padding, align_corners)
@@ -83,7 +84,7 @@ def places_that_are_no_numbers(T):
 
 @program
 def which_gradients_of_a_grid_are_wanted(T):
-    x, grid = T.linspace(-1, 1, 12).view(1, 2, 2, 3), T.linspace(-1.2, 1, 8).view(1, 2, 2, 2)
+    x, grid = ramp(T, -1, 1, 12).view(1, 2, 2, 3), ramp(T, -1.2, 1, 8).view(1, 2, 2, 2)
     masks = [[True, False], [True, True]]
     backward = T.ops.aten.grid_sampler_2d_backward
     return [backward(T.ones(1, 2, 2, 2), x, grid, 0, 0, False, mask)[0] for mask in masks]
@@ -103,7 +104,7 @@ def test_samplers_of_one_rank(sampler, image, grid):
 def test_affine_grid(size, align_corners):
     def grid(T):
         dims = len(size) - 2
-        theta = T.linspace(-1, 1, 2 * dims * (dims + 1)).reshape(2, dims, dims + 1).requires_grad_()
+        theta = ramp(T, -1, 1, 2 * dims * (dims + 1)).reshape(2, dims, dims + 1).requires_grad_()
         result = T.nn.functional.affine_grid(theta, size, align_corners=align_corners)
         return result, T.autograd.grad(weighted(T, result), theta)
 
@@ -145,7 +146,7 @@ def test_refused_grids(expression):
 @pytest.mark.parametrize("p", [0.0, 1.0, 1.5, 2.0, 3.0, float("inf")])
 def test_pdist(p):
     def distances(T):
-        rows = T.linspace(-2, 2, 12).sin().view(4, 3).clone()
+        rows = ramp(T, -2, 2, 12, through=np.sin).view(4, 3)
         rows[1] = rows[0]
         rows = rows.requires_grad_()
         result = T.pdist(rows, p)
@@ -169,9 +170,9 @@ def test_refused_pdist(expression):
 def test_native_group_norm(shape, groups, affine):
     def normalized(T):
         channels, size = shape[1], int(np.prod(shape[2:]))
-        x = T.linspace(-3, 2, int(np.prod(shape))).double().sin().view(shape).requires_grad_()
+        x = ramp(T, -3, 2, int(np.prod(shape)), T.float64, np.sin).view(shape).requires_grad_()
         weight, bias = (
-            (T.linspace(1, 2, channels).double(), T.linspace(-1, 1, channels).double()) if affine else (None, None)
+            (ramp(T, 1, 2, channels, T.float64), ramp(T, -1, 1, channels, T.float64)) if affine else (None, None)
         )
         result, mean, scale = T.native_group_norm(x, weight, bias, shape[0], channels, size, groups, 1e-3)
         statistics = mean.detach(), scale.detach()
@@ -184,7 +185,7 @@ def test_native_group_norm(shape, groups, affine):
 
 @program
 def batch_norms(T):
-    x, weight = T.linspace(-2, 2, 12).exp().view(4, 3).requires_grad_(), T.tensor([1.0, 2.0, 3.0])
+    x, weight = ramp(T, -2, 2, 12, through=np.exp).view(4, 3).requires_grad_(), T.tensor([1.0, 2.0, 3.0])
     mean, var = T.zeros(3), T.ones(3)
     aten = T.ops.aten
     results = [
@@ -197,7 +198,7 @@ def batch_norms(T):
 
 @program
 def norms_of_slices(T):
-    x = T.linspace(-2, 2, 24).view(2, 3, 4).requires_grad_()
+    x = ramp(T, -2, 2, 24).view(2, 3, 4).requires_grad_()
     results = [T.norm_except_dim(x, power, dim) for power in (1, 2) for dim in (0, 1, 2, -1)]
     return results, [T.autograd.grad(weighted(T, result), x) for result in results]
 
@@ -208,15 +209,15 @@ def norms_of_slices(T):
 @program
 def random_slopes(T):
     T.manual_seed(3)
-    x = T.linspace(-2, 2, 8).requires_grad_()
+    x = ramp(T, -2, 2, 8).requires_grad_()
     result = T.rrelu(x, 0.1, 0.5, True)
-    means = T.rrelu(x), T.rrelu_(T.linspace(-1, 1, 4)), T.nn.functional.rrelu(x.detach().clone(), inplace=True)
+    means = T.rrelu(x), T.rrelu_(ramp(T, -1, 1, 4)), T.nn.functional.rrelu(x.detach().clone(), inplace=True)
     return result, T.autograd.grad(weighted(T, result), x), means, T.rrelu(x, training=True), T.rand(2)
 
 
 @program
 def slopes_with_a_generator(T):
-    x = T.linspace(-2, 2, 8)
+    x = ramp(T, -2, 2, 8)
     return T.rrelu(x, training=True, generator=T.Generator().manual_seed(5)), T.rrelu_(x, 0.25, 0.25, True)
 
 
@@ -227,14 +228,14 @@ def slopes_in_the_wrong_order(T):
 
 @program
 def losses_of_pairs(T):
-    x, signs = T.linspace(-1, 3, 6).requires_grad_(), T.tensor([1, -1, 1, -1, 1, -1])
+    x, signs = ramp(T, -1, 3, 6).requires_grad_(), T.tensor([1, -1, 1, -1, 1, -1])
     results = [T.hinge_embedding_loss(x, signs, 1.5, reduction) for reduction in (0, 1, 2)]
     return results, [T.autograd.grad(weighted(T, result), x) for result in results]
 
 
 @program
 def losses_of_counts(T):
-    x, counts = T.linspace(0.5, 3, 6).requires_grad_(), T.tensor([0.0, 1.0, 2.0, 5.0, 0.5, 7.0])
+    x, counts = ramp(T, 0.5, 3, 6).requires_grad_(), T.tensor([0.0, 1.0, 2.0, 5.0, 0.5, 7.0])
     flags = [(log_input, full) for log_input in (True, False) for full in (True, False)]
     results = [T.poisson_nll_loss(x, counts, *each, 1e-8, 1) for each in flags]
     return results, [T.autograd.grad(result, x) for result in results]

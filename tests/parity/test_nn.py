@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import mindtorch
+from tests.parity.inputs import normal
 
 LIBRARIES = (mindtorch, torch)
 
@@ -103,7 +104,7 @@ def use_layer(library, build, shape):
     """A layer's text, first state, output, gradients and last state."""
     layer = build(library.nn)
     before = {name: value.clone() for name, value in layer.state_dict().items()}
-    images = library.randn(shape).requires_grad_()
+    images = normal(library, *shape).requires_grad_()
     output = layer(images)
     output.backward(library.rand(output.shape))
     grads = {name: parameter.grad for name, parameter in layer.named_parameters()}
@@ -140,7 +141,7 @@ def test_layer_in_another_dtype(name, dtype):
 
     def use(library):
         layer = build(library.nn).to(getattr(library, dtype))
-        images = library.randn(shape).to(getattr(library, dtype)).requires_grad_()
+        images = normal(library, *shape).to(getattr(library, dtype)).requires_grad_()
         output = layer(images)
         output.sum().backward()
         return output, images.grad
@@ -161,29 +162,29 @@ def test_printing_of_containers():
 # -------------------- functions --------------------
 
 FUNCTIONS = {
-    "normalize": lambda L, F: F.normalize(L.randn(3, 4), dim=0),
-    "normalize p=1": lambda L, F: F.normalize(L.randn(3, 4), p=1.0),
-    "cosine_similarity": lambda L, F: F.cosine_similarity(L.randn(3, 4), L.randn(3, 4)),
-    "pairwise_distance": lambda L, F: F.pairwise_distance(L.randn(3, 4), L.randn(3, 4)),
+    "normalize": lambda L, F: F.normalize(normal(L, 3, 4), dim=0),
+    "normalize p=1": lambda L, F: F.normalize(normal(L, 3, 4), p=1.0),
+    "cosine_similarity": lambda L, F: F.cosine_similarity(normal(L, 3, 4), normal(L, 3, 4)),
+    "pairwise_distance": lambda L, F: F.pairwise_distance(normal(L, 3, 4), normal(L, 3, 4)),
     "one_hot": lambda L, F: F.one_hot(L.tensor([[1, 0], [3, 2]])),
-    "softmax with dtype": lambda L, F: F.softmax(L.randn(3, 4), 1, dtype=L.float64),
-    "softmin": lambda L, F: F.softmin(L.randn(3, 4), 0),
-    "pad": lambda L, F: F.pad(L.randn(2, 3, 4), (1, 2, -1, 1), value=2.0),
-    "pad reflect": lambda L, F: F.pad(L.randn(2, 3, 4), (2, 1), mode="reflect"),
-    "pad replicate": lambda L, F: F.pad(L.randn(1, 2, 3, 4), (2, 5, 1, 0), mode="replicate"),
-    "pad circular": lambda L, F: F.pad(L.randn(1, 2, 3, 4), (2, 4, 1, 0), mode="circular"),
-    "max_pool2d": lambda L, F: F.max_pool2d(L.randn(1, 2, 5, 4), 2, return_indices=True),
-    "hardtanh": lambda L, F: F.hardtanh(L.randn(3, 4)),
-    "attention": lambda L, F: F.scaled_dot_product_attention(*L.randn(3, 2, 2, 4, 8)),
-    "attention causal": lambda L, F: F.scaled_dot_product_attention(*L.randn(3, 2, 2, 4, 8), is_causal=True),
+    "softmax with dtype": lambda L, F: F.softmax(normal(L, 3, 4), 1, dtype=L.float64),
+    "softmin": lambda L, F: F.softmin(normal(L, 3, 4), 0),
+    "pad": lambda L, F: F.pad(normal(L, 2, 3, 4), (1, 2, -1, 1), value=2.0),
+    "pad reflect": lambda L, F: F.pad(normal(L, 2, 3, 4), (2, 1), mode="reflect"),
+    "pad replicate": lambda L, F: F.pad(normal(L, 1, 2, 3, 4), (2, 5, 1, 0), mode="replicate"),
+    "pad circular": lambda L, F: F.pad(normal(L, 1, 2, 3, 4), (2, 4, 1, 0), mode="circular"),
+    "max_pool2d": lambda L, F: F.max_pool2d(normal(L, 1, 2, 5, 4), 2, return_indices=True),
+    "hardtanh": lambda L, F: F.hardtanh(normal(L, 3, 4)),
+    "attention": lambda L, F: F.scaled_dot_product_attention(*normal(L, 3, 2, 2, 4, 8)),
+    "attention causal": lambda L, F: F.scaled_dot_product_attention(*normal(L, 3, 2, 2, 4, 8), is_causal=True),
     "attention masked": lambda L, F: F.scaled_dot_product_attention(
-        *L.randn(3, 2, 2, 4, 8), attn_mask=L.tensor([[True] * 4] * 2 + [[False] * 4] + [[True, False] * 2])
+        *normal(L, 3, 2, 2, 4, 8), attn_mask=L.tensor([[True] * 4] * 2 + [[False] * 4] + [[True, False] * 2])
     ),
     "attention float mask": lambda L, F: F.scaled_dot_product_attention(
-        *L.randn(3, 2, 2, 4, 8), attn_mask=L.randn(4, 4), scale=0.7
+        *normal(L, 3, 2, 2, 4, 8), attn_mask=normal(L, 4, 4), scale=0.7
     ),
     "attention grouped": lambda L, F: F.scaled_dot_product_attention(
-        L.randn(1, 4, 3, 8), L.randn(1, 2, 5, 8), L.randn(1, 2, 5, 8), enable_gqa=True
+        normal(L, 1, 4, 3, 8), normal(L, 1, 2, 5, 8), normal(L, 1, 2, 5, 8), enable_gqa=True
     ),
     "dropout in place": lambda L, F: F.dropout(L.ones(40), 0.4, inplace=True),
     "dropout of everything": lambda L, F: F.dropout(L.ones(4), 1.0),
@@ -200,19 +201,19 @@ def test_function(name):
 
 
 def classes(library):
-    return library.randn(4, 5).requires_grad_(), library.tensor([1, 0, 4, 2])
+    return normal(library, 4, 5).requires_grad_(), library.tensor([1, 0, 4, 2])
 
 
 def pixels(library):
-    return library.randn(2, 5, 3, 2).requires_grad_(), library.randint(0, 5, (2, 3, 2))
+    return normal(library, 2, 5, 3, 2).requires_grad_(), library.randint(0, 5, (2, 3, 2))
 
 
 def sequences(library):
-    return library.randn(2, 5, 3).requires_grad_(), library.randint(0, 5, (2, 3))
+    return normal(library, 2, 5, 3).requires_grad_(), library.randint(0, 5, (2, 3))
 
 
 def probabilities(library):
-    return library.randn(4, 5).requires_grad_(), library.rand(4, 5).softmax(1)
+    return normal(library, 4, 5).requires_grad_(), library.rand(4, 5).softmax(1)
 
 
 def shares(library):
@@ -399,7 +400,7 @@ def test_gain(name):
 def test_clipping_the_norm(norm):
     def use(library):
         layer = library.nn.Linear(3, 4)
-        layer(library.randn(5, 3)).square().sum().backward()
+        layer(normal(library, 5, 3)).square().sum().backward()
         total = library.nn.utils.clip_grad_norm_(layer.parameters(), 1.5, norm)
         library.nn.utils.clip_grad_value_(layer.bias, 0.1)
         return total, layer.weight.grad, layer.bias.grad

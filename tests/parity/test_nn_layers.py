@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.parity.inputs import normal
 from tests.parity.test_nn import LIBRARIES, assert_same, outcome, run_both, use_layer
 
 LAYERS = {
@@ -97,11 +98,11 @@ def test_recurrent(name, form):
         rnn = library.nn.utils.rnn
         layer = RECURRENT[name](library.nn)
         layer.batch_first = form == "batch first"
-        sequences = library.randn(5, 2, 3)
+        sequences = normal(library, 5, 2, 3)
         if form == "one sequence":
             sequences = sequences[:, 0]
         if form == "with a state":
-            state = tuple(library.randn(each.shape) for each in flat(layer(sequences)[1]))
+            state = tuple(normal(library, *each.shape) for each in flat(layer(sequences)[1]))
             return trained(library, layer, sequences, state if len(state) == 2 else state[0])
         if form.startswith("packed"):
             lengths = [5, 3] if form == "packed" else [2, 5]
@@ -124,8 +125,8 @@ CELLS = {
 def test_cell(name, shape):
     def use(library):
         cell = CELLS[name](library.nn)
-        first = cell(library.randn(shape))
-        second = cell(library.randn(shape), first)
+        first = cell(normal(library, *shape))
+        second = cell(normal(library, *shape), first)
         sum(each.sum() for each in flat(second)).backward()
         return repr(cell), flat(second), {name: parameter.grad for name, parameter in cell.named_parameters()}
 
@@ -135,7 +136,7 @@ def test_cell(name, shape):
 def test_packing():
     def use(library):
         rnn = library.nn.utils.rnn
-        sequences = [library.randn(length, 2) for length in (2, 4, 1)]
+        sequences = [normal(library, length, 2) for length in (2, 4, 1)]
         packed = rnn.pack_sequence(sequences, enforce_sorted=False)
         padded = rnn.pad_packed_sequence(packed, batch_first=True, padding_value=-1.0, total_length=5)
         return list(packed), list(padded), rnn.unpack_sequence(packed), list(packed.double())
@@ -190,13 +191,13 @@ def test_attention(name, mask):
 
     def use(library):
         layer = library.nn.MultiheadAttention(8, 2, **options)
-        query, key = library.randn(3, 3, 8), library.randn(3, 3, options.get("kdim", 8))
-        value = library.randn(3, 3, options.get("vdim", 8))
+        query, key = normal(library, 3, 3, 8), normal(library, 3, 3, options.get("kdim", 8))
+        value = normal(library, 3, 3, options.get("vdim", 8))
         masks = {}
         if mask in ("bool", "both"):
             masks["attn_mask"] = library.tensor([[False, True, False], [False] * 3, [True, False, False]])
         if mask == "float":
-            masks["attn_mask"] = library.randn(3, 3)
+            masks["attn_mask"] = normal(library, 3, 3)
         if mask in ("padding", "both"):
             masks["key_padding_mask"] = library.tensor([[False, False, True], [False] * 3, [False, True, False]])
         output, weights = layer(query, key, value, **masks, **arguments)
@@ -213,7 +214,7 @@ def test_attention(name, mask):
 def test_transformer(options):
     def use(library):
         model = library.nn.Transformer(8, 2, 1, 2, 16, 0.1, **options)
-        source, target = library.randn(4, 4, 8), library.randn(4, 4, 8)
+        source, target = normal(library, 4, 4, 8), normal(library, 4, 4, 8)
         mask = model.generate_square_subsequent_mask(4)
         output = model(source, target, tgt_mask=mask)
         output.square().sum().backward()
@@ -226,24 +227,27 @@ def test_transformer(options):
 # -------------------- losses --------------------
 
 LOSSES = {
-    "HingeEmbeddingLoss": (lambda nn, **k: nn.HingeEmbeddingLoss(0.5, **k), lambda L: (L.randn(4, 3), signs(L, 4, 3))),
-    "SoftMarginLoss": (lambda nn, **k: nn.SoftMarginLoss(**k), lambda L: (L.randn(4, 3), signs(L, 4, 3))),
+    "HingeEmbeddingLoss": (
+        lambda nn, **k: nn.HingeEmbeddingLoss(0.5, **k),
+        lambda L: (normal(L, 4, 3), signs(L, 4, 3)),
+    ),
+    "SoftMarginLoss": (lambda nn, **k: nn.SoftMarginLoss(**k), lambda L: (normal(L, 4, 3), signs(L, 4, 3))),
     "MultiLabelSoftMarginLoss": (
         lambda nn, **k: nn.MultiLabelSoftMarginLoss(**k),
-        lambda L: (L.randn(4, 3), (signs(L, 4, 3) + 1) / 2),
+        lambda L: (normal(L, 4, 3), (signs(L, 4, 3) + 1) / 2),
     ),
     "MultiMarginLoss": (
         lambda nn, **k: nn.MultiMarginLoss(2, 0.7, **k),
-        lambda L: (L.randn(4, 3), L.tensor([0, 2, 1, 2])),
+        lambda L: (normal(L, 4, 3), L.tensor([0, 2, 1, 2])),
     ),
-    "MultiMarginLoss of one": (lambda nn, **k: nn.MultiMarginLoss(**k), lambda L: (L.randn(3), L.tensor(1))),
+    "MultiMarginLoss of one": (lambda nn, **k: nn.MultiMarginLoss(**k), lambda L: (normal(L, 3), L.tensor(1))),
     "MultiLabelMarginLoss": (
         lambda nn, **k: nn.MultiLabelMarginLoss(**k),
-        lambda L: (L.randn(2, 4), L.tensor([[1, 3, -1, 0], [-1, 0, 1, 2]])),
+        lambda L: (normal(L, 2, 4), L.tensor([[1, 3, -1, 0], [-1, 0, 1, 2]])),
     ),
     "PoissonNLLLoss": (
         lambda nn, **k: nn.PoissonNLLLoss(full=True, **k),
-        lambda L: (L.randn(4, 3), L.tensor([[0.0, 1.0, 5.0]] * 4)),
+        lambda L: (normal(L, 4, 3), L.tensor([[0.0, 1.0, 5.0]] * 4)),
     ),
     "PoissonNLLLoss of rates": (
         lambda nn, **k: nn.PoissonNLLLoss(log_input=False, **k),
@@ -251,17 +255,17 @@ LOSSES = {
     ),
     "GaussianNLLLoss": (
         lambda nn, **k: nn.GaussianNLLLoss(full=True, **k),
-        lambda L: (L.randn(4, 3), L.randn(4, 3), L.rand(4)),
+        lambda L: (normal(L, 4, 3), normal(L, 4, 3), L.rand(4)),
     ),
     "TripletMarginWithDistanceLoss": (
         lambda nn, **k: nn.TripletMarginWithDistanceLoss(swap=True, **k),
-        lambda L: (L.randn(4, 3), L.randn(4, 3), L.randn(4, 3)),
+        lambda L: (normal(L, 4, 3), normal(L, 4, 3), normal(L, 4, 3)),
     ),
 }
 
 
 def signs(library, *shape):
-    return library.randn(shape).sign()
+    return normal(library, *shape).sign()
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
@@ -283,7 +287,7 @@ def test_loss(name, reduction):
 def test_adaptive_softmax():
     def use(library):
         layer = library.nn.AdaptiveLogSoftmaxWithLoss(8, 10, [3, 6], div_value=2.0)
-        inputs = library.randn(6, 8).requires_grad_()
+        inputs = normal(library, 6, 8).requires_grad_()
         result = layer(inputs, library.tensor([0, 3, 9, 6, 2, 5]))
         result.loss.backward()
         grads = {name: parameter.grad for name, parameter in layer.named_parameters()}
@@ -295,7 +299,7 @@ def test_adaptive_softmax():
 def test_bilinear():
     def use(library):
         layer = library.nn.Bilinear(3, 2, 4)
-        one, other = library.randn(5, 3).requires_grad_(), library.randn(5, 2).requires_grad_()
+        one, other = normal(library, 5, 3).requires_grad_(), normal(library, 5, 2).requires_grad_()
         output = layer(one, other)
         output.square().sum().backward()
         return repr(layer), dict(layer.state_dict()), output, one.grad, other.grad, layer.weight.grad
@@ -307,7 +311,7 @@ def test_bilinear():
 def test_unpooling(dims):
     def use(library):
         nn = library.nn
-        images = library.randn(2, 3, *(4, 6, 4)[:dims])
+        images = normal(library, 2, 3, *(4, 6, 4)[:dims])
         values, places = getattr(nn, f"MaxPool{dims}d")(2, return_indices=True)(images)
         layer = getattr(nn, f"MaxUnpool{dims}d")(2)
         return repr(layer), layer(values, places), layer(values, places, output_size=images.shape)

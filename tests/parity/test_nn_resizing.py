@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.parity.inputs import normal
 from tests.parity.test_nn import LIBRARIES, assert_same, outcome, run_both
 
 MODES = {
@@ -24,7 +25,7 @@ def resized(library, ndim, mode, sizes, dtype="float64", last=False):
     options = {"mode": mode.split()[0], "antialias": mode.endswith("smooth")}
     if "align_corners" in sizes and mode.split()[0] in ("nearest", "nearest-exact", "area"):
         sizes = {"size": sizes["size"]}
-    images = library.randn(2, 5, *(4, 7, 3)[: ndim - 2]).to(getattr(library, dtype))
+    images = normal(library, 2, 5, *(4, 7, 3)[: ndim - 2]).to(getattr(library, dtype))
     if last:
         images = images.to(memory_format=library.channels_last if ndim == 4 else library.channels_last_3d)
     images.requires_grad_()
@@ -96,7 +97,7 @@ def test_error(name):
 @pytest.mark.parametrize("last", [False, True])
 def test_pad(mode, shape, widths, last):
     def use(library):
-        images = library.randn(shape, dtype=library.float64)
+        images = normal(library, *shape, dtype=library.float64)
         if last and len(shape) > 3:
             images = images.to(memory_format=library.channels_last if len(shape) == 4 else library.channels_last_3d)
         images.requires_grad_()
@@ -115,8 +116,8 @@ def test_pad(mode, shape, widths, last):
 def test_grid_sample(dims, mode, padding_mode, align_corners):
     def use(library):
         F = library.nn.functional
-        images = library.randn(2, 3, *(4, 5, 3)[:dims], dtype=library.float64).requires_grad_()
-        theta = (library.randn(2, dims, dims + 1, dtype=library.float64) * 0.8).requires_grad_()
+        images = normal(library, 2, 3, *(4, 5, 3)[:dims], dtype=library.float64).requires_grad_()
+        theta = (normal(library, 2, dims, dims + 1, dtype=library.float64) * 0.8).requires_grad_()
         grid = F.affine_grid(theta, (2, 3, *(3, 4, 2)[:dims]), align_corners)
         result = F.grid_sample(images, grid, mode, padding_mode, align_corners)
         result.backward(library.rand(result.shape, dtype=library.float64))

@@ -2,8 +2,10 @@
 
 import random
 
+import numpy as np
 import pytest
 
+from tests.parity.inputs import ramp, waves
 from tests.parity.programs import assert_same, programs
 
 program, test_program = programs()
@@ -43,14 +45,14 @@ x.take(T.tensor([[5, 0], [7, 3]]))
 
 
 def w(T, count):
-    return T.linspace(0.5, 2, count)
+    return ramp(T, 0.5, 2, count)
 
 
 @pytest.mark.parametrize("size", [4, 20])
 @pytest.mark.parametrize("expression", LAYERS.strip().splitlines())
 def test_layers(expression, size):
     def computed(T):
-        x = T.linspace(-3, 2, 8 * size * size).mul(997).sin().reshape(2, 4, size, size)
+        x = waves(T, 8 * size * size).reshape(2, 4, size, size)
         result = eval(expression, {"T": T, "F": T.nn.functional, "x": x, "w": w})
         return [(each, each.stride()) for each in (result if isinstance(result, tuple) else (result,))]
 
@@ -62,7 +64,7 @@ def test_layers(expression, size):
 @pytest.mark.parametrize("targets", [[0, 2, 1], [1, 1, 1], [0, 3, 1], [0, -1, 2], [0, -100, 2], [], [2]])
 def test_losses_of_classes(targets, reduction, ignored):
     def loss(T):
-        logits = T.linspace(-2, 3, 3 * len(targets)).exp().reshape(len(targets), 3).requires_grad_()
+        logits = ramp(T, -2, 3, 3 * len(targets), through=np.exp).reshape(len(targets), 3).requires_grad_()
         target = T.tensor(targets, dtype=T.int64)
         result = T.nn.functional.cross_entropy(logits, target, reduction=reduction, ignore_index=ignored)
         result.sum().backward()
@@ -78,7 +80,7 @@ def test_losses_of_classes(targets, reduction, ignored):
 @pytest.mark.parametrize("batch", [(), (2,)])
 def test_linear_systems(size, batch):
     def solved(T):
-        matrix = T.linspace(-1, 1, size * size, dtype=T.float64).mul(9).sin().reshape(size, size).repeat(*batch, 1, 1)
+        matrix = waves(T, size * size, T.float64).reshape(size, size).repeat(*batch, 1, 1)
         matrix = (matrix + T.eye(size, dtype=T.float64) * 3).requires_grad_()
         linalg, right = T.linalg, matrix.detach()[..., :1]
         results = (
@@ -205,7 +207,7 @@ def test_nodes_of_attention(given, batch_first):
     def names(T):
         T.manual_seed(0)
         layer = T.nn.MultiheadAttention(4, 2, batch_first=batch_first)
-        x, y, z = (T.linspace(-1, end, 24).reshape(2, 3, 4).requires_grad_() for end in (1, 2, 3))
+        x, y, z = (ramp(T, -1, end, 24).reshape(2, 3, 4).requires_grad_() for end in (1, 2, 3))
         result, weights = layer(*eval(given, {"x": x, "y": y, "z": z}))
         result.square().sum().backward()
         found, waiting = [], [result.grad_fn]

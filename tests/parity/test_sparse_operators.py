@@ -425,8 +425,7 @@ def _visible(T, value):
         return facts, [_visible(T, part) for part in (value.crow_indices(), value.col_indices(), value.values())]
     if value.layout is not T.strided:
         return facts, [_visible(T, part) for part in (value.ccol_indices(), value.row_indices(), value.values())]
-    numbers = value.detach().resolve_conj().reshape(-1).to(T.complex128).tolist()
-    return facts, [Rounded(number) for number in numbers]
+    return facts, Rounded(value.detach().resolve_conj(), T)
 
 
 def _neutral(text):

@@ -1,7 +1,9 @@
 """`vmap`: arguments, results, randomness, printing and error texts are those of torch."""
 
+import numpy as np
 import pytest
 
+from tests.parity.inputs import ramp
 from tests.parity.library_programs import tried
 from tests.parity.programs import assert_same, programs
 
@@ -352,7 +354,7 @@ def test_gradients_of_each_sample_of_layers(make):
         T.manual_seed(0)
         layer = make(T).double()
         state = {name: value.detach() for name, value in layer.state_dict().items()}
-        images = T.linspace(-1, 1, 3 * 2 * 4 * 4, dtype=T.float64).reshape(3, 2, 4, 4).sin()
+        images = ramp(T, -1, 1, 3 * 2 * 4 * 4, T.float64, np.sin).reshape(3, 2, 4, 4)
 
         def loss(trained, image):
             return (T.func.functional_call(layer, {**state, **trained}, (image.unsqueeze(0),)) ** 2).mean()

@@ -2,8 +2,10 @@
 
 import warnings
 
+import numpy as np
 import pytest
 
+from tests.parity.inputs import ramp
 from tests.parity.library_programs import tried
 from tests.parity.programs import assert_same
 
@@ -128,7 +130,7 @@ def signals(T, spectra, windows):
 def losses(T, *batched):
     """The losses of three sequences: `batched` names the arguments that there are several of."""
     given = {
-        "log_probs": T.linspace(-1, 1, 2 * 6 * 3 * 5).sin().reshape(2, 6, 3, 5),
+        "log_probs": ramp(T, -1, 1, 2 * 6 * 3 * 5, through=np.sin).reshape(2, 6, 3, 5),
         "targets": T.tensor([[[1, 2], [3, 4], [2, 2]], [[2, 2], [1, 1], [4, 3]]]),
         "input_lengths": T.tensor([[6, 5, 6], [4, 6, 6]]),
         "target_lengths": T.tensor([[2, 1, 2], [1, 2, 2]]),
@@ -190,7 +192,7 @@ PLACES = {
 @pytest.mark.parametrize("call", PLACES.values(), ids=PLACES)
 def test_places(call):
     def run(T):
-        x = T.linspace(-2, 3, 24).reshape(2, 3, 4)
+        x = ramp(T, -2, 3, 24).reshape(2, 3, 4)
         given = (x, T.arange(16.0).reshape(2, 2, 4), T.tensor([[0, 1], [2, 0]]))
         return plain(T, silently(lambda: tried(call, T, *given)))
 
@@ -206,7 +208,7 @@ DERIVATIVES = {
 @pytest.mark.parametrize("function", DERIVATIVES.values(), ids=DERIVATIVES)
 def test_derivatives_of_places(function):
     def run(T):
-        v, w = T.linspace(-2, 3, 24).reshape(2, 3, 4), T.linspace(1, 2, 16).reshape(2, 2, 4)
+        v, w = ramp(T, -2, 3, 24).reshape(2, 3, 4), ramp(T, 1, 2, 16).reshape(2, 2, 4)
         gradients = T.vmap(T.func.grad(lambda *args: function(T, *args), argnums=(0, 1)))
         return plain(T, silently(lambda: gradients(v, w)))
 
