@@ -141,6 +141,9 @@ def test_layer_in_another_dtype(name, dtype):
 
     def use(library):
         layer = build(library.nn).to(getattr(library, dtype))
+        with library.no_grad():
+            for parameter in layer.parameters():
+                parameter.copy_(normal(library, *parameter.shape))
         images = normal(library, *shape).to(getattr(library, dtype)).requires_grad_()
         output = layer(images)
         output.sum().backward()

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tests.parity.inputs import ramp
 from tests.parity.printed import printing_programs
 
 program, test_same_text = printing_programs()
@@ -67,7 +68,7 @@ def tensors_as_they_print(T, say):
         T.set_printoptions(**options)
         say(
             options,
-            T.linspace(-1, 1, 7),
+            ramp(T, -1, 1, 7),
             T.arange(12.0).view(3, 4) * 1000,
             T.tensor([1e-5, 1.0]),
             T.tensor(2.71828),
