@@ -5,6 +5,11 @@ PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
 BASE ?=
+# A number shuffles the tests: `make test ORDER=7`, and again with the same number.
+ORDER ?=
+# `old` has NumPy, its BLAS and torch compute as on a processor without AVX-512, torch even without AVX2: `make parity
+# PROCESSOR=old`. Sums come in another order then, and products are not added at once.
+PROCESSOR ?=
 
 ifeq ($(OS),Windows_NT)
 BIN := $(VENV)/Scripts
@@ -12,10 +17,18 @@ else
 BIN := $(VENV)/bin
 endif
 PY := $(BIN)/python
-PYTEST := $(PY) -m pytest -q
+PYTEST := $(PY) -m pytest -q $(ORDER:%=--order=%)
 # One thread per worker: the workers already use the cores.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
+
+ifeq ($(PROCESSOR),old)
+export OPENBLAS_CORETYPE := Haswell
+export ATEN_CPU_CAPABILITY := default
+export NPY_DISABLE_CPU_FEATURES := X86_V4 AVX512_ICL AVX512_SPR
+else ifneq ($(PROCESSOR),)
+$(error PROCESSOR is "old", or nothing for the one that there is)
+endif
 
 HAND_WRITTEN := .github codegen mindtorch tests benchmarks examples docs setup.py
 

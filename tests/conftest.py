@@ -1,10 +1,44 @@
-"""What holds for every test, whichever ran before it in its process."""
+"""What holds for every test, whichever ran before it in its process; and the order in which they run."""
 
 import gc
+import random
+from itertools import groupby
 
 import pytest
 
 from mindtorch import warning
+
+# -------------------- order --------------------
+
+
+def pytest_addoption(parser):
+    parser.addoption("--order", metavar="SEED", type=int, help="shuffle the files, and the tests of each")
+
+
+def pytest_sessionstart(session):
+    """The seed is printed, to run the tests in the same order again."""
+    seed, terminal = session.config.option.order, session.config.pluginmanager.get_plugin("terminalreporter")
+    if seed is not None and terminal:
+        terminal.write_line(f"tests in random order: --order={seed}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    if config.option.order is not None:
+        items[:] = shuffled(items, config.option.order)
+
+
+def shuffled(items, seed):
+    """The tests of a file stay together, as they share fixtures."""
+    source = random.Random(seed)
+    files = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
+    source.shuffle(files)
+    for tests in files:
+        source.shuffle(tests)
+    return [test for tests in files for test in tests]
+
+
+# -------------------- state --------------------
 
 
 @pytest.fixture(autouse=True)

@@ -99,6 +99,15 @@ def test_every_supported_python_is_tested():
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
+def test_every_processor_that_is_tested_is_one_that_make_knows():
+    (job,) = workflow("ci")["jobs"].values()
+    processors = [each["processor"] for each in job["strategy"]["matrix"]["include"]]
+    assert processors
+    for name, code in [*((each, 0) for each in processors), ("other", 2)]:
+        done = subprocess.run(["make", "--dry-run", "help", f"PROCESSOR={name}"], cwd=ROOT, capture_output=True)
+        assert done.returncode == code
+
+
 @pytest.mark.parametrize(("argument", "code"), [("--help", 0), ("-h", 0), ("test", 2)])
 def test_what_ci_runs_says_so_instead_of_running_when_it_is_asked(argument, code):
     done = subprocess.run([ROOT / ".ci" / "run", argument], text=True, capture_output=True, timeout=10)
