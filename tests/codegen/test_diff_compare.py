@@ -2,8 +2,6 @@
 
 import ast
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -17,8 +15,8 @@ from codegen.load import load
 from tests.codegen.diff_project import DERIVATIVES, EXP, EXP_DERIVATIVE, OPS, TODAY, write_case
 from tests.codegen.mutations import parse
 from tests.codegen.project import load_project
+from tests.harness import model
 
-ROOT = Path(__file__).parents[2]
 EXP_ENTRY = f"\n{EXP}"
 
 
@@ -51,9 +49,8 @@ def judge(tmp_path):
 
 def test_a_state_does_not_differ_from_itself(judge):
     assert judge().changes == ()
-    model = load(ROOT)
-    report = compare(state_of("a", model), state_of("b", model), TODAY)
-    assert (report.changes, report.unchanged, report.verdict) == ((), len(model.ops), Verdict.text)
+    report = compare(state_of("a", model()), state_of("b", model()), TODAY)
+    assert (report.changes, report.unchanged, report.verdict) == ((), len(model().ops), Verdict.text)
 
 
 def test_moves_and_comments_are_no_change(tmp_path):
@@ -216,9 +213,8 @@ def bracketed(marked):
 # -------------------- calls --------------------
 
 
-@cache
 def ops():
-    return list(load(ROOT).ops.values())
+    return list(model().ops.values())
 
 
 def test_calls_are_python():

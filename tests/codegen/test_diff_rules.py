@@ -15,10 +15,10 @@ from codegen.diff.results import alias_findings, result_findings
 from codegen.diff.rules import RULES, SECTIONS
 from codegen.diff.subject import Subject
 from codegen.keys import DTYPES as DTYPE_WORDS
-from codegen.load import load
 from tests import samples
 from tests.codegen.diff_cases import CASES, case_report
 from tests.codegen.mutations import mutated
+from tests.harness import model
 
 ROOT = Path(__file__).parents[2]
 
@@ -96,7 +96,7 @@ def test_a_changed_argument_is_found_in_its_schema(tmp_path):
 def test_the_schema_rules_never_disagree_with_the_check():
     """Whatever changes, the worst S finding is what PyTorch's rules say of the two schemas."""
     random = Random(5)
-    ops = list(load(ROOT).ops.values())
+    ops = list(model().ops.values())
     compared = 0
     while compared < 8000:
         op = random.choice(ops)

@@ -15,9 +15,9 @@ from codegen.new.op_entry import scalar
 from codegen.new.relatives import closest, entries, profile_of
 from codegen.new.report import report
 from codegen.new.torch_facts import TorchDerivative, find_facts
-from codegen.project import LIBRARY_ROOT
 from tests.codegen.new_project import HYPOT, OPS, SAMPLES, entry, facts_of, function, plan, write_small_project
 from tests.codegen.project import clean, write_project
+from tests.harness import model
 
 
 @pytest.fixture
@@ -629,10 +629,9 @@ def test_scalars_are_read_back(text):
 
 def test_the_family_of_most_listed_ops_would_be_guessed():
     """Ops are taken out, one at a time, and their families guessed from the others."""
-    model = load(LIBRARY_ROOT)
-    listed, tried = entries(model), entries(model)[::9]
+    listed, tried = entries(model()), entries(model())[::9]
     found = {
-        op.name: closest(profile_of(op, model), model, [other for other in listed if other is not op]) for op in tried
+        op.name: closest(profile_of(op, model()), model(), [each for each in listed if each is not op]) for op in tried
     }
     right = sum(found[op.name].op.family == op.family for op in tried)
     assert right > 0.75 * len(tried)

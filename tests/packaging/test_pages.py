@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.load import load
+from tests.harness import model
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -48,7 +48,7 @@ def test_internals_quote_generated_code(first_line, file):
 
 
 def test_every_word_of_promotion_and_shape_is_explained():
-    ops = load(ROOT).ops.values()
+    ops = model().ops.values()
     promotion, shape = (ROOT / "docs/rules.md").read_text(encoding="utf-8").split("\n## Shape")
     assert {op.promotion for op in ops} - {None} <= set(re.findall(r"`(\w+)`", promotion))
     assert {op.shape for op in ops} - {None} <= set(re.findall(r"`(\w+)`", shape))

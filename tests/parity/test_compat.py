@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from codegen import compat
-from codegen.load import load
 from tests.codegen.compat_table import TABLE
 from tests.codegen.mutations import mutated, parse
+from tests.harness import model
 
 ROOT = Path(__file__).parents[2]
 PAIRS = 30_000
@@ -19,7 +19,7 @@ PAIRS = 30_000
 @pytest.fixture(scope="module")
 def schemas():
     """Ours and torch's, without namespace; of the latter those that our grammar can write, and none of other tests."""
-    ours = [op.schema for op in load(ROOT).ops.values()]
+    ours = [op.schema for op in model().ops.values()]
     texts = sorted(str(schema) for schema in torch._C._jit_get_all_schemas() if schema.name.startswith("aten::"))
     theirs = [parse(text.partition("::")[2]) for text in texts]
     return ours + [schema for schema in theirs if schema is not None]
