@@ -41,6 +41,12 @@ def shuffled(items, seed):
 # -------------------- state --------------------
 
 
+def pytest_collection_finish():
+    """Collecting garbage, as many tests do, need not look at tens of thousands of tests each time."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def nothing_said_yet(monkeypatch):
     """Warnings that come once in a program come once in a test."""
