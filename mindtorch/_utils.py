@@ -1,6 +1,10 @@
-"""Helpers that programs take from `torch._utils`: several tensors as one, and back."""
+"""Helpers that programs take from `torch._utils`: several tensors as one and back, errors of other processes."""
 
+import os
+import sys
+import traceback
 from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
@@ -19,3 +23,42 @@ def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[T
 def _element_size(dtype: Dtype) -> int:
     """How many bytes an element has."""
     return dtype.itemsize
+
+
+def cpu_count() -> int | None:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+class KeyErrorMessage(str):
+    """A text that a KeyError shows as it is, not quoted."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return self
+
+
+class ExceptionWrapper:
+    """An exception and its traceback on their way from another thread or process."""
+
+    exc_type: Any
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        found = sys.exc_info() if exc_info is None else exc_info
+        self.exc_type = found[0]
+        self.exc_msg = "".join(traceback.format_exception(*found))
+        self.where = where
+
+    def reraise(self) -> NoReturn:
+        """Raise an exception of the same type here, with the traceback in its text."""
+        text = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if self.exc_type is KeyError:
+            text = KeyErrorMessage(text)
+        elif getattr(self.exc_type, "message", None):
+            raise self.exc_type(message=text)
+        try:
+            error = self.exc_type(text)
+        except Exception:  # noqa: BLE001 (a type that wants other arguments cannot be made, whatever it says)
+            raise RuntimeError(text) from None
+        raise error

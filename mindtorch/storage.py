@@ -217,14 +217,17 @@ class UntypedStorage:
         mapping = mapping_of(self._root)
         return mapping is not None and mapping.is_shared
 
-    def share_memory_(self) -> "UntypedStorage":
-        """Move to memory that other processes can see. All tensors on the storage see it, too."""
+    def share_memory_(self, has_tenants: bool = True) -> "UntypedStorage":
+        """Move to memory that other processes can see. All tensors on the storage see it, too.
+
+        Without other tensors than the caller's on the storage, nothing else has to be told, as in `grow`.
+        """
         if not isinstance(self._root, np.ndarray):
             raise RuntimeError("_share_fd_: only available on CPU")
         if not self.is_shared():
             memory = shared_root(self._root.nbytes)
             memory[:] = memory_of(self._root).reshape(-1).view(np.uint8)
-            self._move(memory)
+            self._move(memory, has_tenants)
         return self
 
     @classmethod

@@ -129,8 +129,13 @@ class MemoryMethods:
 
     def share_memory_(self: Any) -> Any:
         """Move to memory that other processes can see, together with all tensors on the same storage."""
-        self.untyped_storage().share_memory_()
         _processes.prepare()
+        storage = self.untyped_storage()
+        if storage.is_shared() or not is_only_tenant(self):
+            storage.share_memory_()
+        else:
+            place = (self.dtype, self.storage_offset(), tuple(self.shape), self.stride())
+            set_array(self, array_on(storage.share_memory_(has_tenants=False), *place))
         return self
 
     def is_shared(self: Any) -> bool:

@@ -1,7 +1,8 @@
 """Going through data in batches."""
 
 from mindtorch.utils.data import _utils as _utils
-from mindtorch.utils.data.collate import default_collate, default_convert
+from mindtorch.utils.data._utils.collate import default_collate, default_convert
+from mindtorch.utils.data._utils.worker import get_worker_info
 from mindtorch.utils.data.dataloader import DataLoader
 from mindtorch.utils.data.dataset import (
     ChainDataset,
@@ -22,7 +23,6 @@ from mindtorch.utils.data.sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from mindtorch.utils.data.worker import get_worker_info
 
 __all__ = [
     "BatchSampler",

@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
-from typing import Any
+import math
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable
+from multiprocessing.context import BaseContext
+from typing import Any, Generic, TypeVar
 
-from mindtorch.utils.data.collate import default_collate, default_convert
+from mindtorch import _utils as helpers
+from mindtorch.utils.data._utils.collate import default_collate, default_convert
+from mindtorch.utils.data._utils.fetch import _DatasetKind
+from mindtorch.utils.data._utils.worker import get_worker_info as get_worker_info
 from mindtorch.utils.data.dataset import Dataset, IterableDataset
 from mindtorch.utils.data.iterators import (
     _BaseDataLoaderIter,
-    _DatasetKind,
     _MultiProcessingDataLoaderIter,
     _SingleProcessDataLoaderIter,
 )
-from mindtorch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
-from mindtorch.utils.data.worker import Worker, batches, batches_of_streams
-from mindtorch.utils.data.worker import get_worker_info as get_worker_info
+from mindtorch.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from mindtorch.warning import warn
+
+Item = TypeVar("Item", covariant=True)
+
+_FIXED = frozenset(("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"))
 
 
-class DataLoader:
-    """Batches of a dataset, in order or shuffled. Workers, if there are any, take turns in the calling process."""
+class _InfiniteConstantSampler(Sampler):
+    """The sampler of a dataset that can only be gone through."""
+
+    def __iter__(self) -> Any:
+        while True:
+            yield None
+
+
+class DataLoader(Generic[Item]):
+    """Batches of a dataset, in order or shuffled, made in this process or by workers in processes of their own."""
+
+    _is_initialized = False
 
     def __init__(
         self,
@@ -44,12 +62,9 @@ class DataLoader:
         in_order: bool = True,
     ) -> None:
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
-        if isinstance(dataset, IterableDataset):
-            _check_stream_options(shuffle, sampler, batch_sampler)
-        _check_batch_options(batch_size, shuffle, sampler, batch_sampler, drop_last)
         self.dataset = dataset
         self.num_workers = num_workers
-        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
+        self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory
         self.pin_memory_device = pin_memory_device
         self.timeout = timeout
@@ -57,9 +72,11 @@ class DataLoader:
         self.multiprocessing_context = multiprocessing_context
         self.persistent_workers = persistent_workers
         self.in_order = in_order
-        self._workers: list[Worker] = []
-        self._dataset_kind = _DatasetKind.Iterable if isinstance(dataset, IterableDataset) else _DatasetKind.Map
-        self._iterator: _BaseDataLoaderIter | None = None  # of a loader whose workers persist
+        is_stream = isinstance(dataset, IterableDataset)
+        self._dataset_kind = _DatasetKind.Iterable if is_stream else _DatasetKind.Map
+        if is_stream:
+            _check_stream_options(shuffle, sampler, batch_sampler)
+        _check_batch_options(batch_size, shuffle, sampler, batch_sampler, drop_last)
         self.generator = generator
         self.drop_last = drop_last
         self.sampler = sampler if sampler is not None else self._sampler(bool(shuffle))
@@ -67,12 +84,33 @@ class DataLoader:
         if self.batch_size is not None:
             batch_sampler = BatchSampler(self.sampler, self.batch_size, drop_last)
         self.batch_sampler = batch_sampler
-        self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        self.collate_fn = (
+            (default_collate if self._auto_collation else default_convert) if collate_fn is None else collate_fn
+        )
+        self._is_initialized = True
+        self._IterableDataset_len_called: int | None = None  # what `len` has said of a stream
+        self._iterator: _BaseDataLoaderIter | None = None  # of a loader whose workers persist
+        self.check_worker_number_rationality()
 
     def _sampler(self, shuffle: bool) -> Iterable:
-        if isinstance(self.dataset, IterableDataset):
-            return _Endless()
+        if self._dataset_kind == _DatasetKind.Iterable:
+            return _InfiniteConstantSampler()
         return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)
+
+    def __setattr__(self, attr: str, val: Any) -> None:
+        if self._is_initialized and attr in _FIXED:
+            raise ValueError(f"{attr} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(attr, val)
+
+    @property
+    def multiprocessing_context(self) -> Any:
+        """How workers are started; None means as Python starts processes."""
+        return self._context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, multiprocessing_context: Any) -> None:
+        given = multiprocessing_context
+        self._context = None if given is None else _checked_context(given, self.num_workers)
 
     @property
     def _auto_collation(self) -> bool:
@@ -81,71 +119,71 @@ class DataLoader:
     @property
     def _index_sampler(self) -> Any:
         """The numbers of the items of each batch, or without batches of each item."""
-        return self.sampler if self.batch_sampler is None else self.batch_sampler
+        return self.batch_sampler if self._auto_collation else self.sampler
 
-    def __iter__(self) -> Iterator[Any]:
-        iterator = self._get_iterator()
-        if self.persistent_workers and self.num_workers:
-            self._iterator = iterator
-        return iterator
+    def __iter__(self) -> _BaseDataLoaderIter:
+        if not self.persistent_workers or self.num_workers == 0:
+            return self._get_iterator()
+        if self._iterator is None:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset(self)
+        return self._iterator
 
     def _get_iterator(self) -> _BaseDataLoaderIter:
-        kind = _MultiProcessingDataLoaderIter if self.num_workers else _SingleProcessDataLoaderIter
-        return kind(self, self._batches())
-
-    def _batches(self) -> Iterator[Any]:
-        if self._workers:
-            return self._batches_of_workers(self._workers)
-        # torch draws a seed for its workers first, even if there are none: later draws must agree.
-        seed = draw_seed(self.generator)
-        if self.num_workers:
-            return self._batches_of_workers(self._new_workers(seed))
-        if isinstance(self.dataset, IterableDataset):
-            return self._batches_of_stream()
-        return (self._fetch(self.dataset, wanted) for wanted in self._index_sampler)
-
-    def _fetch(self, dataset: Any, wanted: Any) -> Any:
-        if self.batch_sampler is None:
-            return self.collate_fn(dataset[wanted])
-        fetch = getattr(dataset, "__getitems__", None)
-        return self.collate_fn(fetch(wanted) if fetch else [dataset[index] for index in wanted])
-
-    def _batches_of_stream(self) -> Iterator[Any]:
-        items = iter(self.dataset)  # type: ignore[call-overload]
-        if self.batch_size is None:
-            yield from map(self.collate_fn, items)
-            return
-        while batch := list(islice(items, self.batch_size)):
-            if len(batch) == self.batch_size or not self.drop_last:
-                yield self.collate_fn(batch)
-
-    def _new_workers(self, seed: int) -> list[Worker]:
-        count, init = self.num_workers, self.worker_init_fn
-        workers = [Worker(number, count, seed, self.dataset, init) for number in range(count)]
-        if self.persistent_workers:
-            self._workers = workers
-        return workers
-
-    def _batches_of_workers(self, workers: list[Worker]) -> Iterator[Any]:
-        if isinstance(self.dataset, IterableDataset):
-            return batches_of_streams(workers, self.batch_size, self.drop_last, self.collate_fn)
-        return batches(workers, iter(self._index_sampler), self._fetch)
+        if self.num_workers == 0:
+            return _SingleProcessDataLoaderIter(self)
+        self.check_worker_number_rationality()
+        return _MultiProcessingDataLoaderIter(self)
 
     def __len__(self) -> int:
-        if isinstance(self.dataset, IterableDataset):
-            length = len(self.dataset)
-            if self.batch_size is None:
-                return length
-            return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
-        return len(self._index_sampler)
+        if self._dataset_kind == _DatasetKind.Map:
+            return len(self._index_sampler)
+        length = self._IterableDataset_len_called = len(self.dataset)  # type: ignore[arg-type]
+        if self.batch_size is None:
+            return length
+        return length // self.batch_size if self.drop_last else math.ceil(length / self.batch_size)
+
+    def check_worker_number_rationality(self) -> None:
+        """Warn of more workers than there are processors to run them."""
+        available = helpers.cpu_count()
+        if not self.num_workers or available is not None and self.num_workers <= available:
+            return
+        if available is None:
+            suggestion = "DataLoader is not able to compute a suggested max number of worker in current system."
+        else:
+            unchecked = "" if hasattr(os, "sched_getaffinity") else " (`cpuset` is not taken into account)"
+            suggestion = (
+                f"Our suggested max number of worker in current system is {available}{unchecked}, which is smaller "
+                "than what this DataLoader is going to create."
+            )
+        warn(
+            f"This DataLoader will create {self.num_workers} worker processes in total. {suggestion} Please be aware "
+            "that excessive worker creation might get DataLoader running slow or even freeze, lower the worker number "
+            "to avoid potential slowness/freeze if necessary."
+        )
 
 
-class _Endless:
-    """The sampler of a dataset that can only be gone through."""
-
-    def __iter__(self) -> Iterator[None]:
-        while True:
-            yield None
+def _checked_context(given: Any, num_workers: int) -> BaseContext:
+    if num_workers <= 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+            f"num_workers={num_workers}"
+        )
+    if isinstance(given, str):
+        methods = multiprocessing.get_all_start_methods()
+        if given not in methods:
+            raise ValueError(
+                f"multiprocessing_context option should specify a valid start method in {methods!r}, but got "
+                f"multiprocessing_context={given!r}"
+            )
+        return multiprocessing.get_context(given)
+    if not isinstance(given, BaseContext):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string specifying the start method, "
+            f"but got multiprocessing_context={given}"
+        )
+    return given
 
 
 def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None, persistent_workers: bool) -> None:
