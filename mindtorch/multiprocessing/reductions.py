@@ -198,10 +198,15 @@ def _warn_of_hooks(tensor: Any) -> None:
 
 
 def _parts_of(tensor: Any) -> tuple:
+    """The parts of a sparse tensor, which from now on lie in shared memory."""
     array = tensor._mt_array
-    if tensor.layout is sparse_coo:
-        return wrap(array.indices), wrap(array.values), array.coalesced
-    return wrap(array.compressed), wrap(array.plain), wrap(array.values)
+    is_coo = tensor.layout is sparse_coo
+    names = ("indices", "values") if is_coo else ("compressed", "plain", "values")
+    parts = [wrap(getattr(array, name)) for name in names]
+    for name, part in zip(names, parts):
+        if part.numel():
+            setattr(array, name, part.share_memory_()._mt_array)
+    return (*parts, array.coalesced) if is_coo else tuple(parts)
 
 
 def _rebuild_sparse(layout: Layout, parts: tuple, shape: tuple, requires_grad: bool) -> Tensor:
