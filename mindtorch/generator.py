@@ -159,7 +159,10 @@ class Generator:
         self.spare_normal = float(state["normal_y"]) if state["normal_is_valid"] else None
 
     def __reduce__(self) -> tuple:
-        return _restored, (str(self._device), self._packed_state())
+        return Generator, (self._device,), (self.initial_seed(), None, self.get_state())
+
+    def __setstate__(self, state: tuple) -> None:
+        self.set_state(state[-1])
 
     # -------------------- numbers --------------------
 
@@ -208,12 +211,6 @@ def checked_seed(seed: Any) -> int:
     if not -(1 << 63) <= seed <= _MASK_64:
         raise ValueError("Overflow when unpacking long long")
     return seed & _MASK_64
-
-
-def _restored(device: str, packed: bytes) -> Generator:
-    generator = Generator(device)
-    generator._unpack_state(packed)
-    return generator
 
 
 default_generator = Generator()

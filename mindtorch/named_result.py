@@ -25,7 +25,8 @@ class NamedResult(tuple[Any, ...]):
         for position, field in enumerate(cls._fields):
             setattr(cls, field, property(itemgetter(position)))
 
-    def __new__(cls, parts: Sequence[Any]) -> "NamedResult":
+    def __new__(cls, parts: Sequence[Any], by_name: Any = None) -> "NamedResult":
+        """`by_name` is for pickles of torch, which has it for parts beyond those of the sequence: there are none."""
         if len(parts) != len(cls._fields):
             raise TypeError(f"{cls._shown_name}() takes a {len(cls._fields)}-sequence ({len(parts)}-sequence given)")
         return tuple.__new__(cls, parts)

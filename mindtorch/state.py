@@ -53,6 +53,7 @@ class ThreadState(threading.local):
     view_replay = False  # whether views of rewritten bases are always taken again by their functions
     autocast: Any = None  # the lower precision that calls are cast to; see mindtorch.dispatch.autocast
     profiler: Any = None  # what takes the times of calls; see mindtorch.profiler
+    skip_data = False  # whether files are written and read without the data of their storages
     recorder: Any = None  # what writes the calls down; see mindtorch.program
     let_through: Any = None  # the function whose next call the dispatcher makes itself
 

@@ -27,6 +27,8 @@ class TypedStorage:
 
     torch_name = "torch.storage.TypedStorage"
     is_cuda = is_hpu = is_sparse = False
+    # For a tensor on a device whose memory is out of reach, which this is a copy of: where it belongs.
+    destination: Device | None = None
 
     def __init__(self, *args: Any, device: Any = None, dtype: Any = None, wrap_storage: Any = None) -> None:
         _warn_removal()
@@ -81,8 +83,13 @@ class TypedStorage:
     def type(self) -> str:
         return f"torch.{self.pickle_storage_type()}"
 
+    def __sizeof__(self) -> int:
+        return super().__sizeof__() + self.nbytes()
+
     def pickle_storage_type(self) -> str:
         """The name of the class that this was in old versions of torch."""
+        if self.dtype not in _LEGACY_STORAGES:
+            raise KeyError(f"dtype {self.dtype} is not recognized")
         return f"{self.dtype.storage_name}Storage"
 
     def __bool__(self) -> bool:
@@ -156,7 +163,7 @@ class TypedStorage:
         return self._wrapped(self._untyped.__deepcopy__(memo))
 
     def __reduce__(self) -> tuple:
-        return typed_storage, (self._untyped, self.dtype)
+        return typed_view, (self._untyped, self.dtype, self.destination)
 
     # -------------------- memory --------------------
 
@@ -213,6 +220,15 @@ _LEGACY_CALLS = (
 def typed_storage(untyped: UntypedStorage, element_type: Dtype) -> TypedStorage:
     """An untyped storage seen as elements of a dtype."""
     return TypedStorage(wrap_storage=untyped, dtype=element_type)
+
+
+def typed_view(untyped: UntypedStorage, element_type: Dtype, destination: Device | None = None) -> TypedStorage:
+    """The same for files and copies: the warning is for programs that use typed storages themselves."""
+    storage = TypedStorage.__new__(TypedStorage)
+    storage._untyped = untyped
+    storage.dtype = element_type
+    storage.destination = destination
+    return storage
 
 
 # -------------------- conversions: x.storage().double(), FloatStorage.int() --------------------
@@ -330,6 +346,11 @@ LongStorage = _legacy_storage(int64)
 ShortStorage = _legacy_storage(int16)
 
 _LEGACY_STORAGES = {each.dtype: each for each in list(globals().values()) if isinstance(each, LegacyStorage)}
+
+
+def has_legacy_storage(element_type: Dtype) -> bool:
+    """Whether there is a legacy class for a dtype; those that came later have none."""
+    return element_type in _LEGACY_STORAGES
 
 
 def storage_type_of(element_type: Dtype) -> LegacyStorage:

@@ -61,7 +61,7 @@ def sparse_coo_from_indices(
     indices, values, dtype=None, layout=None, device=None, pin_memory=None, is_coalesced=None
 ) -> Tensor:
     """The smallest size that holds all indices."""
-    _check_parts(indices, values)
+    check_coo_parts(indices, values)
     places = indices._mt_array
     size = [int(row.max()) + 1 if row.size else 0 for row in places]
     for dim, row in enumerate(places):
@@ -73,8 +73,8 @@ def sparse_coo_from_indices(
 def sparse_coo_from_size(
     indices, values, size, dtype=None, layout=None, device=None, pin_memory=None, is_coalesced=None
 ) -> Tensor:
-    _check_parts(indices, values)
-    _check_bounds(indices._mt_array, size)
+    check_coo_parts(indices, values)
+    check_coo_bounds(indices._mt_array, size)
     return _sparse_coo(indices, values, size, dtype, is_coalesced)
 
 
@@ -92,7 +92,7 @@ def _sparse_coo(indices: Tensor, values: Tensor, size: Any, dtype: Any, is_coale
     )
 
 
-def _check_parts(indices: Tensor, values: Tensor) -> None:
+def check_coo_parts(indices: Tensor, values: Tensor) -> None:
     if indices.ndim != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(indices.shape)}")
     nnz = values.shape[0] if values.ndim else 1
@@ -105,7 +105,7 @@ def _check_parts(indices: Tensor, values: Tensor) -> None:
         raise RuntimeError(f"indices must be an int64 tensor, but got {indices.dtype}")
 
 
-def _check_bounds(places: np.ndarray, size: Any) -> None:
+def check_coo_bounds(places: np.ndarray, size: Any) -> None:
     for dim, (row, length) in enumerate(zip(places, size)):
         if row.size and row.min() < 0:
             raise RuntimeError(f"found negative index {row.min()} for dim {dim}")

@@ -1,14 +1,31 @@
 """Copying and pickling of tensors. Tensors that share a storage still share it afterwards."""
 
+import copyreg
+from collections import OrderedDict
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
+from mindtorch.backends.sparsecpu.array import SparseArray
+from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 from mindtorch.batched_array import BatchedArray
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.storage import UntypedStorage, array_on
+from mindtorch.dtype import uint8
+from mindtorch.layout import strided
+from mindtorch.methods.rebuilding import (
+    rebuild_from_array,
+    rebuild_from_type_v2,
+    rebuild_meta_tensor_no_storage,
+    rebuild_sparse_tensor,
+    rebuild_tensor_v2,
+    rebuild_tensor_v3,
+    rebuild_wrapper_subclass,
+)
+from mindtorch.methods.wrapper_subclass import WrapperArray
+from mindtorch.size import Size
+from mindtorch.storage import array_on
 from mindtorch.tensor import Tensor, alias_of, extend_tensor, wrap
+from mindtorch.typed_storage import has_legacy_storage, typed_view
 
 
 @extend_tensor
@@ -36,12 +53,51 @@ class CopyMethods:
 
     def __reduce_ex__(self: Any, protocol: int) -> tuple:
         _check_not_batched(self)
-        if type(self) is not Tensor:
-            return rebuild_subclass, (type(self), alias_of(self), self.requires_grad, dict(vars(self)))
-        if type(self._mt_array) is not np.ndarray:
-            return rebuild_from_array, (self._mt_array, self.requires_grad, dict(vars(self)))
-        geometry = (self.dtype, self.storage_offset(), tuple(self.shape), self.stride())
-        return rebuild_tensor, (self.untyped_storage(), *geometry, self.requires_grad, dict(vars(self)))
+        function, arguments = _reduced(self)
+        state = state_of(self)
+        if type(self) is Tensor and not state:
+            return function, arguments
+        return rebuild_from_type_v2, (function, type(self), arguments, state)
+
+
+def _reduced(tensor: Any) -> tuple:
+    """The function and the arguments that make the tensor again, without its class and attributes."""
+    array = tensor._mt_array
+    if type(array) is SparseArray:
+        parts: tuple = (wrap(array.indices), wrap(array.values), Size(array.shape), array.coalesced)
+        return rebuild_sparse_tensor, (tensor.layout, parts)
+    if type(array) is CompressedArray:
+        parts = (wrap(array.compressed), wrap(array.plain), wrap(array.values), Size(array.shape))
+        return rebuild_sparse_tensor, (tensor.layout, parts)
+    if type(array) is WrapperArray:
+        like = (tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.storage_offset(), tensor.layout)
+        return rebuild_wrapper_subclass, (type(tensor), *like, tensor.device, tensor.requires_grad)
+    if tensor.is_meta:
+        arguments = (tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad)
+        return rebuild_meta_tensor_no_storage, arguments
+    if tensor.layout is not strided:
+        return rebuild_from_array, (array, tensor.requires_grad)
+    return _reduced_dense(tensor)
+
+
+def _reduced_dense(tensor: Any) -> tuple:
+    dtype, destination = tensor.dtype, None if tensor.is_cpu else tensor.device
+    host = tensor if tensor.is_cpu else tensor.detach().cpu()
+    geometry = (host.storage_offset(), tuple(host.shape), host.stride(), tensor.requires_grad, OrderedDict())
+    storage = host.untyped_storage()
+    if has_legacy_storage(dtype) and storage.nbytes() % dtype.itemsize == 0:
+        return rebuild_tensor_v2, (typed_view(storage, dtype, destination), *geometry)
+    return rebuild_tensor_v3, (typed_view(storage, uint8, destination), *geometry, dtype)
+
+
+def state_of(tensor: Any) -> Any:
+    """What a tensor of a subclass has besides its data: its attributes, and its slots if the class has some."""
+    if type(tensor).__getstate__ is not object.__getstate__:
+        return tensor.__getstate__()
+    own = set(copyreg._slotnames(type(tensor))) - set(copyreg._slotnames(Tensor))  # type: ignore[attr-defined]
+    slots = {name: getattr(tensor, name) for name in sorted(own) if hasattr(tensor, name)}
+    attributes = dict(vars(tensor)) or None
+    return (attributes, slots) if slots else attributes
 
 
 def _check_not_batched(tensor: Any) -> None:
@@ -56,35 +112,3 @@ def _copy_of(tensor: Any, memo: dict) -> Any:
     storage = deepcopy(tensor.untyped_storage(), memo)
     array = array_on(storage, tensor.dtype, tensor.storage_offset(), tuple(tensor.shape), tensor.stride())
     return alias_of(wrap(array), type(tensor))
-
-
-# -------------------- what pickles call --------------------
-
-
-def rebuild_tensor(
-    storage: UntypedStorage,
-    dtype: Dtype,
-    offset: int,
-    shape: tuple,
-    stride: tuple,
-    requires_grad: bool,
-    attributes: dict,
-) -> Tensor:
-    """A tensor on a storage."""
-    return rebuild_from_array(array_on(storage, dtype, offset, shape, stride), requires_grad, attributes)
-
-
-def rebuild_from_array(array: Any, requires_grad: bool, attributes: dict) -> Tensor:
-    """A tensor on an array of any backend."""
-    tensor: Any = wrap(array)
-    tensor.requires_grad = requires_grad
-    vars(tensor).update(attributes)
-    return tensor
-
-
-def rebuild_subclass(cls: type, tensor: Tensor, requires_grad: bool, attributes: dict) -> Tensor:
-    """A tensor of a subclass, such as a Parameter."""
-    result = alias_of(tensor, cls)
-    result.requires_grad = requires_grad
-    vars(result).update(attributes)
-    return result

@@ -254,6 +254,23 @@ def _array_over(storage: UntypedStorage, dtype: Any, offset: int, size: Any, str
     """An array on a storage, all of it if no size is given."""
     if size is None:
         size = (len(storage) // dtype.itemsize,)
+    strides = _checked_strides(offset, size, stride)
+    return _array_on_enough(storage, dtype, offset, tuple(size), strides)
+
+
+def array_within(storage: UntypedStorage, dtype: Any, offset: int, size: Sequence[int], stride: Sequence[int]) -> Any:
+    """An array on a storage that may not grow for it."""
+    strides = _checked_strides(offset, size, stride)
+    if _bytes_needed(dtype, offset, tuple(size), strides) > len(storage):
+        raise RuntimeError("Trying to resize storage that is not resizable")
+    if max((prod(size), *strides)) * dtype.itemsize > _LARGEST_INT:  # as expanded tensors and gaps of size 1 may have
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(strides)}")
+    if offset * dtype.itemsize > len(storage):
+        offset = 0  # without elements it may lie anywhere, but not for NumPy
+    return _array_at(storage, dtype, offset, tuple(size), strides)
+
+
+def _checked_strides(offset: int, size: Sequence[int], stride: Sequence[int] | None) -> tuple[int, ...]:
     _check_sizes(size)
     strides = contiguous_strides(size) if stride is None else tuple(stride)
     if len(size) != len(strides):
@@ -262,7 +279,7 @@ def _array_over(storage: UntypedStorage, dtype: Any, offset: int, size: Any, str
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(strides)}")
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
-    return _array_on_enough(storage, dtype, offset, tuple(size), strides)
+    return strides
 
 
 # -------------------- resize_ --------------------
@@ -311,6 +328,12 @@ def _array_on_enough(
     needed = _bytes_needed(dtype, offset, shape, strides)
     if needed > len(storage):
         storage.resize_(needed)
+    return _array_at(storage, dtype, offset, shape, strides)
+
+
+def _array_at(
+    storage: UntypedStorage, dtype: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> Any:
     if storage.device.type != "meta":
         return array_on(storage, dtype, offset, shape, strides)
     in_bytes = tuple([stride * dtype.itemsize for stride in strides])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,6 +11,8 @@ from mindtorch import state
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.torch_function import begin, disabled_torch_function
 from mindtorch.interop import require_grad
+from mindtorch.methods.copying import state_of
+from mindtorch.methods.rebuilding import rebuild_from_type_v2, with_state
 from mindtorch.tensor import Tensor, alias_of, autograd_meta, wrap
 
 
@@ -42,8 +45,25 @@ class Parameter(Tensor, metaclass=_TaggedMeta):
             memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return memo[id(self)]
 
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        if type(self) is not Parameter:
+            return super().__reduce_ex__(protocol)
+        arguments = (self.data, self.requires_grad, OrderedDict())
+        state = state_of(self)
+        return (rebuild_parameter_with_state, (*arguments, state)) if state else (rebuild_parameter, arguments)
+
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+def rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Parameter:
+    """What pickles and files of parameters call."""
+    return Parameter(data, requires_grad)
+
+
+def rebuild_parameter_with_state(data: Tensor, requires_grad: bool, backward_hooks: Any, state: Any) -> Parameter:
+    """The same for parameters with attributes of their own."""
+    return with_state(Parameter(data, requires_grad), state)
 
 
 class Buffer(Tensor, metaclass=_TaggedMeta):
@@ -59,6 +79,13 @@ class Buffer(Tensor, metaclass=_TaggedMeta):
         buffer.persistent = persistent
         setattr(buffer, Buffer._tag, True)
         return buffer
+
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        if type(self) is not Buffer:
+            return super().__reduce_ex__(protocol)
+        # In torch it is a plain tensor with a tag, and so it is in files.
+        function, arguments = alias_of(self).__reduce_ex__(protocol)
+        return rebuild_from_type_v2, (function, Tensor, arguments, {**vars(self), self._tag: True})
 
 
 def _made_of(data: Tensor | None, cls: type, kind: Any) -> Any:

@@ -96,6 +96,15 @@ class RNNBase(Module):
     def _flat_weights(self) -> list[Parameter]:
         return [weight for weights in self.all_weights for weight in weights]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """With the lists that torch's layers have among their attributes, so that it can load the layer."""
+        names = [name for names in self._all_weights for name in names]
+        return {**self.__dict__, "_flat_weights_names": names, "_flat_weights": self._flat_weights}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        lists = ("_flat_weights_names", "_flat_weights")
+        super().__setstate__({name: value for name, value in state.items() if name not in lists})
+
     # -------------------- checks --------------------
 
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:

@@ -86,6 +86,7 @@ class _TransformerLayer(Module):
         for number in range(1, blocks + 1):
             setattr(self, f"dropout{number}", Dropout(dropout))
         self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
+        self.activation_relu_or_gelu = _number_of(self.activation)
 
     def _block(self, x: Tensor, norm: Module, compute: Callable[[Tensor], Tensor]) -> Tensor:
         """A block around which x is passed on; normalized before or after it."""
@@ -239,6 +240,13 @@ class TransformerEncoder(Module):
         kept = padding == 0
         at_the_end = ops.arange(kept.shape[1]) < kept.sum(1, keepdim=True)
         return not self.mask_check or bool((kept == at_the_end).all())
+
+
+def _number_of(activation: Any) -> int:
+    """How torch notes for its fast path that the activation is relu (1), gelu (2) or another: files have it."""
+    if activation is F.relu or isinstance(activation, ReLU):
+        return 1
+    return 2 * (activation is F.gelu or isinstance(activation, GELU))
 
 
 def _is_relu_or_gelu(activation: Any) -> bool:

@@ -1,0 +1,3 @@
+"""Settings of `save` and `load`."""
+
+from mindtorch.utils.serialization import config as config
