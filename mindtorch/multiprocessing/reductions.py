@@ -17,14 +17,15 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import numpy as np
 
 from mindtorch.creation import sparse_coo_tensor
+from mindtorch.dtype import dtype as Dtype
 from mindtorch.layout import layout as Layout
 from mindtorch.layout import sparse_coo, strided
 from mindtorch.lazy import lazy
 from mindtorch.mapping import Mapping, file_of, mapping_of, offset_in_mapping, root_in
-from mindtorch.methods.copying import rebuild_tensor
+from mindtorch.methods.rebuilding import rebuild_from_array
 from mindtorch.nn.parameter import Parameter
 from mindtorch.sparse import sparse_compressed_tensor
-from mindtorch.storage import UntypedStorage, storage_of
+from mindtorch.storage import UntypedStorage, array_on, storage_of
 from mindtorch.tensor import Tensor, wrap
 from mindtorch.warning import warn
 
@@ -179,13 +180,21 @@ def reduce_tensor(tensor: Any) -> tuple:
         tensor.share_memory_()
     geometry = (tensor.dtype, tensor.storage_offset(), tuple(tensor.shape), tensor.stride())
     rebuild = rebuild_parameter if type(tensor) is Parameter else rebuild_tensor
-    return rebuild, (tensor.untyped_storage(), *geometry, tensor.requires_grad, {})
+    return rebuild, (tensor.untyped_storage(), *geometry, tensor.requires_grad)
 
 
-def rebuild_parameter(*args: Any) -> Parameter:
+def rebuild_tensor(
+    storage: UntypedStorage, dtype: Dtype, offset: int, shape: tuple, stride: tuple, requires_grad: bool
+) -> Tensor:
+    """A tensor on a storage."""
+    return rebuild_from_array(array_on(storage, dtype, offset, shape, stride), requires_grad)
+
+
+def rebuild_parameter(
+    storage: UntypedStorage, dtype: Dtype, offset: int, shape: tuple, stride: tuple, requires_grad: bool
+) -> Parameter:
     """A parameter on a storage."""
-    tensor = rebuild_tensor(*args)
-    return Parameter(tensor.detach(), requires_grad=tensor.requires_grad)
+    return Parameter(wrap(array_on(storage, dtype, offset, shape, stride)), requires_grad)
 
 
 def _warn_of_hooks(tensor: Any) -> None:

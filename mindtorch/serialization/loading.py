@@ -12,13 +12,12 @@ from mindtorch.serialization import allowed, legacy, settings, tar
 from mindtorch.serialization.archive import check_size
 from mindtorch.serialization.locations import MAP_LOCATION, is_meta, restorer, typed
 from mindtorch.serialization.names import UNTYPED, StorageType
-from mindtorch.serialization.settings import LoadEndianness
+from mindtorch.serialization.settings import LoadEndianness, config
 from mindtorch.serialization.unpickler import Error, SafeUnpickler, Survey, as_text, full_unpickler
 from mindtorch.serialization.versions import check_dill
 from mindtorch.serialization.zip_reader import ZipReader
 from mindtorch.storage import UntypedStorage, storage_of
 from mindtorch.typed_storage import TypedStorage
-from mindtorch.utils.serialization import config
 from mindtorch.warning import warn
 
 UNSAFE_MESSAGE = (

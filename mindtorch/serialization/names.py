@@ -110,8 +110,8 @@ _NAMES = {id(thing): name for name, thing in {**_REBUILDING, **_CLASSES, **_DTYP
 # package.
 _FILES = {
     "nn": "parameter",
-    "nn.modules": "activation batchnorm channelshuffle container conv distance dropout flatten fold instancenorm linear "
-    "loss module normalization padding pixelshuffle pooling rnn sparse transformer upsampling",
+    "nn.modules": "activation batchnorm channelshuffle container conv distance dropout flatten fold instancenorm "
+    "linear loss module normalization padding pixelshuffle pooling rnn sparse transformer upsampling",
     "nn.parallel": "data_parallel distributed",
     "optim": "adadelta adagrad adam adamw adamax asgd lbfgs lr_scheduler nadam optimizer radam rmsprop rprop sgd "
     "sparse_adam swa_utils",

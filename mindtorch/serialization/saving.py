@@ -12,10 +12,10 @@ import numpy as np
 from mindtorch.serialization import legacy, settings
 from mindtorch.serialization.destination import archive_name, destination
 from mindtorch.serialization.pickler import pickler
+from mindtorch.serialization.settings import config
 from mindtorch.serialization.versions import check_dill
 from mindtorch.serialization.zip_writer import ZipWriter
 from mindtorch.storage import UntypedStorage
-from mindtorch.utils.serialization import config
 
 DEFAULT_PROTOCOL = 2
 FORMAT_VERSION = b"3\n"

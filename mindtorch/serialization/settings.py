@@ -5,7 +5,9 @@ from enum import Enum
 from typing import Any
 
 from mindtorch import state
-from mindtorch.utils.serialization import config
+from mindtorch.lazy import lazy
+
+config: Any = lazy("mindtorch.utils.serialization.config")
 
 MAP_PRIVATE = getattr(mmap, "MAP_PRIVATE", None)
 MAP_SHARED = getattr(mmap, "MAP_SHARED", None)

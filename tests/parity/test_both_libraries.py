@@ -29,7 +29,6 @@ def test_the_error_names_the_other_package():
         mindtorch.add(mindtorch.ones(2), torch.ones(2))
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("read", ["tensor", "as_tensor", "asarray", "from_dlpack"])
 @pytest.mark.parametrize("dtype", ["float32", "int64", "complex128"])
 def test_read_as_data(read, dtype):
@@ -39,14 +38,3 @@ def test_read_as_data(read, dtype):
     assert np.array_equal(ours.numpy(), theirs.numpy())
     theirs[0, 0] = 7
     assert (ours[0, 0] == 7).item() == (read != "tensor")
-=======
-@pytest.mark.parametrize("read", [mindtorch.tensor, mindtorch.as_tensor, mindtorch.asarray, mindtorch.from_dlpack])
-@pytest.mark.parametrize("dtype", ["float32", "int64", "complex128"])
-def test_read_as_data(read, dtype):
-    theirs = torch.arange(6).reshape(2, 3).t().to(getattr(torch, dtype))
-    ours = read(theirs)
-    assert ours.dtype is getattr(mindtorch, dtype)
-    assert np.array_equal(ours.numpy(), theirs.numpy())
-    theirs[0, 0] = 7
-    assert (ours[0, 0] == 7) == (read is not mindtorch.tensor)
->>>>>>> 7aa35ab (The version is that of the PyTorch that this behaves like; modules take members as torch does; legacy constructors take any sequence)
