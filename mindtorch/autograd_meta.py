@@ -15,6 +15,7 @@ class AutogradMeta:
 
     requires_grad = False
     grad: Any = None
+    storing: Any = None  # the lock of whoever adds to `grad`; see `storing_lock` of autograd/accumulate_grad.py
     hooks: Any = None
     post_accumulate_hooks: Any = None
     accumulator: Any = None  # a weak reference to the AccumulateGrad of a leaf that does not have it in `_mt_edge`

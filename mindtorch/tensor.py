@@ -3,6 +3,11 @@
 Only what needs nothing but those is here. Operators come from the generated code, and methods that need autograd,
 printing, indexing or other higher layers come from the modules of those layers; all of them put their methods on the
 class with `extend_tensor`.
+
+Note [Made on demand]: version counters and autograd's fields are made when something needs them, which may happen in
+two threads at once, for a weight that both use. One has to win: a second counter would not know of writes. So they are
+made first, and then put where there still is none; between that look and the assignment there is no call, and without
+one the interpreter does not change threads.
 """
 
 from collections.abc import Callable, Sequence
@@ -333,8 +338,11 @@ def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple
     else:
         own.base = tensor
     counter = tensor._mt_version
-    if counter is None:
-        tensor._mt_version = counter = [0]
+    if counter is None:  # Note [Made on demand]
+        fresh = [0]
+        counter = tensor._mt_version
+        if counter is None:
+            tensor._mt_version = counter = fresh
     view = _new(Tensor)
     view._mt_array = array
     view._mt_kind = None
@@ -385,8 +393,11 @@ def twin_of(tensor: Tensor, array: Any) -> Tensor:
 def share_version(tensor: Tensor) -> list[int]:
     """The tensor's version counter, made if it has none yet, to be shared with another tensor."""
     counter = tensor._mt_version
-    if counter is None:
-        tensor._mt_version = counter = [0]
+    if counter is None:  # Note [Made on demand]
+        fresh = [0]
+        counter = tensor._mt_version
+        if counter is None:
+            tensor._mt_version = counter = fresh
     return counter
 
 
@@ -409,8 +420,11 @@ def _inference_view(array: Any) -> Tensor:
 def autograd_meta(tensor: Tensor) -> AutogradMeta:
     """The tensor's autograd fields, made if it has none yet."""
     meta = tensor._mt_meta
-    if meta is None:
-        tensor._mt_meta = meta = AutogradMeta()
+    if meta is None:  # Note [Made on demand]
+        fresh = AutogradMeta()
+        meta = tensor._mt_meta
+        if meta is None:
+            tensor._mt_meta = meta = fresh
     return meta
 
 

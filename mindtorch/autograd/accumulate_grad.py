@@ -17,6 +17,7 @@ import numpy as np
 from mindtorch import geometry, state
 from mindtorch.autograd.hooks import run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from mindtorch.autograd.node_base import NodeBase
+from mindtorch.autograd_meta import AutogradMeta
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.layout import strided
 from mindtorch.memory_format import contiguous_format
@@ -25,7 +26,7 @@ from mindtorch.warning import warn_once
 
 _LAST = (1 << 64) - 1  # leaves run as soon as they can: a higher number than any other node
 _thread = state.thread
-_storing = threading.RLock()  # two threads may bring gradients for the same leaf
+_making = threading.Lock()  # two threads may need what is made on demand for the same leaf
 
 
 class AccumulateGrad(NodeBase):
@@ -51,10 +52,15 @@ class AccumulateGrad(NodeBase):
     def variable(self) -> Tensor:
         """The leaf; if the program has let it go, a tensor that has all of it."""
         leaf = self.leaf()
-        if leaf is None:
-            leaf = wrap(self.array)
-            leaf._mt_meta, leaf._mt_edge = self.meta, edge_to(self)
-            self.leaf = ref(leaf)
+        return self._stand_in() if leaf is None else leaf
+
+    def _stand_in(self) -> Tensor:
+        with _making:
+            leaf = self.leaf()
+            if leaf is None:
+                leaf = wrap(self.array)
+                leaf._mt_meta, leaf._mt_edge = self.meta, edge_to(self)
+                self.leaf = ref(leaf)
         return leaf
 
     def name(self) -> str:
@@ -92,7 +98,7 @@ class AccumulateGrad(NodeBase):
         variable, meta = self.variable, self.meta
         # A leaf without requires_grad had it when the graph was made, or is only a view of a tensor that has.
         if gradients[0] is not None and meta.requires_grad:
-            with _storing:
+            with meta.storing or storing_lock(meta):
                 if meta.grad is None:
                     meta.grad = first_gradient(variable, gradients)
                 else:
@@ -103,6 +109,15 @@ class AccumulateGrad(NodeBase):
             raise RuntimeError("leaf variable has been moved into the graph interior")
         if meta.post_accumulate_hooks:
             run_post_accumulate_hooks(meta.post_accumulate_hooks.values(), variable)
+
+
+def storing_lock(meta: AutogradMeta) -> Any:
+    """The lock of a tensor for which several threads may have a gradient: to look at what is stored, to add to it and
+    to store the sum has to be one step. Hooks run outside of it."""
+    with _making:
+        if meta.storing is None:
+            meta.storing = threading.RLock()  # a gradient's class may have ops of its own, which may do anything
+    return meta.storing
 
 
 def first_gradient(variable: Tensor, gradients: list) -> Tensor:

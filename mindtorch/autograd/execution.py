@@ -15,7 +15,7 @@ import numpy as np
 
 from mindtorch import state
 from mindtorch.autograd import anomaly, node_base
-from mindtorch.autograd.accumulate_grad import AccumulateGrad
+from mindtorch.autograd.accumulate_grad import AccumulateGrad, storing_lock
 from mindtorch.autograd.fitting import check_device, fit_gradient, fit_gradients
 from mindtorch.autograd.hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
 from mindtorch.autograd.node_base import ConnectedNode
@@ -360,17 +360,18 @@ def _run_tensor_hooks(node: Any, grads: list) -> None:
         return
     for output_nr, hooks in extras.tensor_hooks:
         grads[output_nr] = run_tensor_hooks(hooks.values(), grads[output_nr])
-    for output_nr, reference in extras.retained.items():
+    for output_nr, reference in tuple(extras.retained.items()):
         tensor = reference()
         if tensor is not None and grads[output_nr] is not None:
             _retain(tensor._mt_meta, grads[output_nr])
 
 
 def _retain(meta: Any, grad: Tensor) -> None:
-    if meta.grad is None:
-        meta.grad = grad.clone() if grad.is_sparse else grad.clone(memory_format=contiguous_format)
-    else:
-        meta.grad = meta.grad + grad
+    with meta.storing or storing_lock(meta):
+        if meta.grad is None:
+            meta.grad = grad.clone() if grad.is_sparse else grad.clone(memory_format=contiguous_format)
+        else:
+            meta.grad = meta.grad + grad
 
 
 def _run_leaf(task: Pass, leaf: Any, gradients: list, node: Any, edge: tuple) -> None:

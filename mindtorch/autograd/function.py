@@ -98,11 +98,12 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
 
     @property
     def saved_tensors(self) -> tuple:
-        if self.saved_for_forward is not None and not self.kept:
+        kept = self.kept  # which another pass may free at any time
+        if self.saved_for_forward is not None and not kept:
             return self.saved_for_forward
-        if self.kept is None:
+        if kept is None:
             raise second_backward()
-        return tuple(None if saved is None else unpack(saved, self) for saved in self.kept)
+        return tuple([None if saved is None else unpack(saved, self) for saved in kept])
 
     @property
     def saved_variables(self) -> tuple:

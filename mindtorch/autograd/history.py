@@ -5,6 +5,7 @@ through the base or any of its views moves the base to a new node and raises the
 `version` is older than that takes its view again, from the base as it is now, when it is asked for its edge.
 """
 
+import threading
 from collections.abc import Sequence
 from sys import getrefcount
 from typing import Any
@@ -20,6 +21,7 @@ from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, edge_to, set_
 IN_CUSTOM_FUNCTION = "custom_function"  # a `creation` of views, besides those of autograd_meta: returned by a Function
 
 _thread = state.thread
+_moving = threading.RLock()  # of two threads that ask for a place in the graph that is to be made, one makes it
 
 
 def edge_of(tensor: Any) -> Any:
@@ -34,11 +36,17 @@ def edge_of(tensor: Any) -> Any:
             return meta.edge
         if not meta.requires_grad and edge_of(meta.base) is None:
             return None  # a view without a node of its own is a leaf, which requires grad as its base does
-    node = meta.accumulator and meta.accumulator()
-    if node is None:
-        node = AccumulateGrad(tensor)
-        meta.accumulator = ref(node)
-    return edge_to(node)
+    return edge_to((meta.accumulator and meta.accumulator()) or _accumulator_of(tensor, meta))
+
+
+def _accumulator_of(tensor: Any, meta: AutogradMeta) -> AccumulateGrad:
+    """The node of a leaf that does not have it in its edge, made if there is none: one for all graphs and threads."""
+    with _moving:
+        node = meta.accumulator and meta.accumulator()
+        if node is None:
+            node = AccumulateGrad(tensor)
+            meta.accumulator = ref(node)
+    return node
 
 
 def unless_complex(op: str, tensors: tuple, edges: tuple) -> tuple:
@@ -121,9 +129,15 @@ def become_leaf(tensor: Tensor, accumulator: AccumulateGrad) -> None:
 
 def _follow_base(view: Tensor, meta: ViewMeta) -> None:
     """Take the view again if its base was written since. See Note [Views follow their base]."""
-    version = view._mt_version[0]
-    if meta.version == version or (meta.edge is None and edge_of(meta.base) is None):
+    if meta.version == view._mt_version[0] or (meta.edge is None and edge_of(meta.base) is None):
         return
+    with _moving:
+        version = view._mt_version[0]
+        if meta.version != version:  # or another thread has taken it again: there has to be one node
+            _take_again(view, meta, version)
+
+
+def _take_again(view: Tensor, meta: ViewMeta, version: int) -> None:
     _check_writable(meta, "its base or another view of its base has been")
     old = meta.edge
     grad_enabled, inference = _thread.grad_enabled, _thread.inference
@@ -134,8 +148,8 @@ def _follow_base(view: Tensor, meta: ViewMeta) -> None:
     finally:
         state.set_grad_enabled(grad_enabled)
         _thread.inference = inference
-    meta.version = version
     move_hooks(meta, old, meta.edge)
+    meta.version = version  # the last thing: from now on the view is asked without the lock
 
 
 def _edge_on_base(view: Tensor, base: Tensor) -> tuple:

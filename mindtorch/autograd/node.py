@@ -48,9 +48,9 @@ class Node(NodeBase):
             if type(held) is Tensor:
                 counter = held._mt_version
                 if counter is not None and counter[0]:
-                    return self._unpack_one_by_one()
+                    return self._unpack_one_by_one(kept)
             elif held is not None and type(held) is not float:
-                return self._unpack_one_by_one()
+                return self._unpack_one_by_one(kept)
         return kept
 
     def _nothing_saved(self) -> tuple:
@@ -59,8 +59,9 @@ class Node(NodeBase):
             raise second_backward()
         return (None,) * len(self.saved)
 
-    def _unpack_one_by_one(self) -> tuple:
-        return tuple([_unpacked(held, self) for held in self.kept])
+    def _unpack_one_by_one(self, kept: tuple) -> tuple:
+        """The same for what has to be looked at more closely; another pass may free the node's own reference to it."""
+        return tuple([_unpacked(held, self) for held in kept])
 
     def keep_object(self, output: Tensor, copy: Tensor) -> None:
         """Keep an output as an object of its class: `copy`, which is outside of the graph."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from itertools import count
+from threading import Lock
 from typing import Any
 
 from mindtorch import state
@@ -16,6 +17,7 @@ from mindtorch.tensor import Tensor
 # backward may run; the engine relies on it.
 next_sequence_nr = count().__next__
 
+_making = Lock()  # for what is made on demand: two threads may ask for it
 extras_in_use = False  # whether any node of the process has ever had extras
 
 _BACKWARD_SUFFIX = re.compile(r"Backward0?(?=\d*$)")  # the number stays, unless it is 0
@@ -124,7 +126,10 @@ class NodeBase:
         extras_in_use = True
         extras = self.extras
         if extras is None:
-            self._extras = extras = Extras()
+            with _making:
+                extras = self.extras
+                if extras is None:
+                    self._extras = extras = Extras()
         return extras
 
     @property

@@ -74,7 +74,7 @@ def save_output(node: Any, tensor: Tensor) -> Any:
         saved = _new(SavedOutput)
     counter = tensor._mt_version
     if counter is None:
-        tensor._mt_version = counter = [0]
+        counter = share_version(tensor)
     saved.array = tensor._mt_array
     saved.kind = tensor._mt_kind
     saved.counter = counter

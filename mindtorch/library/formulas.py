@@ -69,7 +69,10 @@ class _PlainFormula:
 
     def forward(self, ctx: Any, *args: Any) -> Any:
         *args, keywords = args  # type: ignore[assignment]
-        return self._run(ctx, args, keywords)
+        result = self._run(ctx, args, keywords)
+        # What `backward` is to see, of the op's arguments. It may run in two threads at once, so it is late to set there.
+        ctx.needs_input_grad = ctx.needs_input_grad[:-1]
+        return result
 
     def _run(self, ctx: Any, args: Sequence[Any], keywords: dict) -> Any:
         result = self._operator.run_kernel(*args, **keywords)
@@ -81,11 +84,10 @@ class _PlainFormula:
         return result
 
     def backward(self, ctx: Any, *grads: Any) -> tuple:
-        grads = self._gradients(ctx, grads, ctx.needs_input_grad[:-1])
-        return (*grads, None)
+        return (*self._gradients(ctx, grads), None)
 
-    def _gradients(self, ctx: Any, grads: Sequence[Any], needs: Any) -> tuple:
-        """What the user's `backward` returns; meanwhile `ctx.needs_input_grad` speaks of the op's arguments."""
+    def _gradients(self, ctx: Any, grads: Sequence[Any]) -> tuple:
+        """What the user's `backward` returns."""
         backward = self._formula.backward
         if backward is None:
             op = self._operator.name.replace("::", ".")
@@ -94,11 +96,7 @@ class _PlainFormula:
                 f"Trying to backward through {shown} but no autograd formula was registered. "
                 "Please use register_autograd to add one."
             )
-        before, ctx.needs_input_grad = ctx.needs_input_grad, needs
-        try:
-            result = backward(ctx, *grads)
-        finally:
-            ctx.needs_input_grad = before
+        result = backward(ctx, *grads)
         return result if isinstance(result, tuple) else (result,)
 
 
@@ -119,12 +117,12 @@ class _ListFormula(_PlainFormula):
         results = result if isinstance(result, tuple) else (result,)
         flat_results, outputs["structure"] = _flatten(results, _is_tensor_list)
         ctx.structures = structure, outputs["structure"]
+        ctx.needs_input_grad = tuple(_unflatten(ctx.needs_input_grad[:-1], structure))
         return tuple(flat_results)
 
     def backward(self, ctx: Any, *grads: Any) -> tuple:
         structure, output_structure = ctx.structures
-        needs = tuple(_unflatten(ctx.needs_input_grad[:-1], structure))
-        result = (*self._gradients(ctx, _unflatten(grads, output_structure), needs), None)
+        result = (*self._gradients(ctx, _unflatten(grads, output_structure)), None)
         flat, returned = _flatten(result, _is_optional_tensor_list)
         if returned != [*structure, None]:
             raise RuntimeError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch.autograd.execution import running
 from mindtorch.autograd.function import Function
 from mindtorch.autograd.grad_mode import is_grad_enabled
 from mindtorch.tensor import Tensor
@@ -37,7 +38,6 @@ class BackwardWatch:
         self.module = module
         self.hooks = hooks
         self.pre_hooks = pre_hooks
-        self.grad_output: Any = None  # from when it is known until the hooks have run
         self.watches_inputs = False
         self.input_places: list[int] = []
         self.input_count = 0
@@ -75,7 +75,7 @@ class BackwardWatch:
             if result is not None:
                 grad_output = _checked("pre hook", "grad_output", result, self.output_count)
         if self.watches_inputs:
-            self.grad_output = grad_output
+            _notes()[self] = grad_output  # until the pass comes to the inputs
         else:
             self._run_without_inputs(grad_output)
         return tuple(grad_output[place] for place in self.output_places)
@@ -91,15 +91,21 @@ class BackwardWatch:
                 )
 
     def _inputs_known(self, grads: tuple) -> tuple | None:
-        if self.grad_output is None:
+        grad_output = _notes().pop(self, None)
+        if grad_output is None:
             return None  # the gradient came another way than through the outputs: a second derivative
         grad_input = _spread(grads, self.input_places, self.input_count)
         for hook in self.hooks:
-            result = hook(self.module, grad_input, self.grad_output)
+            result = hook(self.module, grad_input, grad_output)
             if result is not None:
                 grad_input = _checked("hook", "grad_input", result, self.input_count)
-        self.grad_output = None
         return tuple(grad_input[place] for place in self.input_places)
+
+
+def _notes() -> dict[Any, Any]:
+    """What is known in the pass that runs: there may be others over the same graph, in other threads or in a hook."""
+    task: Any = running.task
+    return task.notes
 
 
 def _places_of_tensors(values: Sequence[Any]) -> list[int]:
