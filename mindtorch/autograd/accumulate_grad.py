@@ -26,7 +26,7 @@ from mindtorch.warning import warn_once
 
 _LAST = (1 << 64) - 1  # leaves run as soon as they can: a higher number than any other node
 _thread = state.thread
-_making = threading.Lock()  # two threads may need what is made on demand for the same leaf
+_making = threading.RLock()  # two threads may need what is made on demand for the same leaf
 
 
 class AccumulateGrad(NodeBase):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from itertools import count
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from mindtorch import state
@@ -17,7 +17,7 @@ from mindtorch.tensor import Tensor
 # backward may run; the engine relies on it.
 next_sequence_nr = count().__next__
 
-_making = Lock()  # for what is made on demand: two threads may ask for it
+_making = RLock()  # for what is made on demand: two threads may ask for it
 extras_in_use = False  # whether any node of the process has ever had extras
 
 _BACKWARD_SUFFIX = re.compile(r"Backward0?(?=\d*$)")  # the number stays, unless it is 0
@@ -165,13 +165,15 @@ class NodeBase:
         """Call `hook(grad_inputs, grad_outputs)` after the node has run; a tuple that it returns replaces
         grad_inputs."""
         extras = self.more()
-        extras.hooks, handle = add_hook(extras.hooks, hook)
+        with _making:
+            extras.hooks, handle = add_hook(extras.hooks, hook)
         return handle
 
     def register_prehook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(grad_outputs)` before the node runs; a tuple that it returns replaces them."""
         extras = self.more()
-        extras.pre_hooks, handle = add_hook(extras.pre_hooks, hook)
+        with _making:
+            extras.pre_hooks, handle = add_hook(extras.pre_hooks, hook)
         return handle
 
     def add_tensor_hooks(self, output_nr: int, hooks: dict) -> None:

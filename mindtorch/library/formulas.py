@@ -70,7 +70,7 @@ class _PlainFormula:
     def forward(self, ctx: Any, *args: Any) -> Any:
         *args, keywords = args  # type: ignore[assignment]
         result = self._run(ctx, args, keywords)
-        # What `backward` is to see, of the op's arguments. It may run in two threads at once, so it is late to set there.
+        # What `backward` is to see, of the arguments of the op. To set it there is too late: it may run in two threads.
         ctx.needs_input_grad = ctx.needs_input_grad[:-1]
         return result
 
