@@ -169,6 +169,15 @@ def needed_gradients_exist(entry: DerivativeEntry, problems: Problems) -> None:
             problems.add("E066", message, _place(entry, formula, f"needs_input_grad.{name}"), "remove it")
 
 
+def saved_names_are_free(entry: DerivativeEntry, problems: Problems) -> None:
+    """A saved tensor is a local variable of ``apply``, beside those that the method has itself."""
+    for formula in entry.derivative.backward:
+        saved = {value.name for value in formula.saved if value.kind in ("input", "output")}
+        for name in sorted(saved & {"edges", "node"}):
+            message = f"'{name}' cannot be saved: the generated code uses that name itself"
+            problems.add("E066", message, _place(entry, formula, name), "give the argument another name")
+
+
 def _place(entry: DerivativeEntry, formula: Formula, key: str) -> Location:
     """Where a formula first uses a name."""
     start = next(span.start for span in formula.spans if span.key == key)
@@ -190,6 +199,7 @@ RULES: tuple[Callable[[DerivativeEntry, Problems], None], ...] = (
     forward_of_differentiable_output,
     forward_uses_primals,
     needed_gradients_exist,
+    saved_names_are_free,
     node_is_class_name,
     formulas_are_no_constants,
     bits_are_of_integers,

@@ -442,3 +442,11 @@ def test_formulas_that_use_an_entry_that_cannot_be_read_are_not_wrong(right, wro
     files = {"mindtorch__tensor": "class Tensor:\n    shape = None\n"}
     write_project(tmp_path, OPS + "\n" + NEG.replace(right, wrong), USES_NEG, **files)
     assert [found.code for found in diagnostics(tmp_path)] == [code]
+
+
+@pytest.mark.parametrize("name", ["node", "edges"])
+def test_names_of_the_generated_code_cannot_be_saved(name, tmp_path):
+    derivative = f"- name: mul.Tensor(Tensor self, Tensor {name}) -> Tensor\n  self: grad * {name}\n  {name}: grad\n"
+    write_project(tmp_path, OPS.replace("Tensor other", f"Tensor {name}").replace("other", name), derivative)
+    (found,) = [each for each in diagnostics(tmp_path) if each.code == "E066"]
+    assert f"'{name}' cannot be saved" in str(found)

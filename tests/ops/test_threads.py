@@ -1,6 +1,6 @@
 """Two threads that go back through one graph, for every op that has a derivative: each gets what it gets alone.
 
-MINDTORCH_REPEATS=1000 looks for rarer faults than the few passes of an ordinary run find.
+MINDTORCH_REPEATS=1000 looks for rarer faults.
 """
 
 import os
