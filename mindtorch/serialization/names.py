@@ -106,8 +106,7 @@ TENSOR_NAMES = {**_REBUILDING, **_CLASSES, **_DTYPE_NAMES, **_STORAGE_NAMES}
 _OTHERS: dict[Name, Any] = {("torch._C", "Generator"): Generator, ("torch.storage", "UntypedStorage"): UntypedStorage}
 _NAMES = {id(thing): name for name, thing in {**_REBUILDING, **_CLASSES, **_DTYPE_NAMES, **_OTHERS}.items()}
 
-# Files of torch's packages that have classes which others may import from there. What is in none of them here is in its
-# package.
+# Files of torch's packages from which programs import classes. What is in none of them here is in its package.
 _FILES = {
     "nn": "parameter",
     "nn.modules": "activation batchnorm channelshuffle container conv distance dropout flatten fold instancenorm "

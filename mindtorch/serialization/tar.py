@@ -1,15 +1,17 @@
 """The first format of all: a tar archive of storages, tensors and a pickle. It is read, and no longer written."""
 
 import struct
-import tarfile
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
+from mindtorch.lazy import lazy
 from mindtorch.methods.memory import array_within
 from mindtorch.serialization.legacy import part_of, read_storage
 from mindtorch.serialization.locations import Restore, typed
 from mindtorch.storage import storage_of
 from mindtorch.tensor import wrap
+
+tarfile: Any = lazy("tarfile")
 
 LoadPickle = Callable[..., Any]  # of a file, and of what gives the objects that a pickle has by number
 
@@ -33,7 +35,7 @@ def load(file: BinaryIO, load_pickle: LoadPickle, restore: Restore) -> Any:
         return load_pickle(_member(archive, "pickle"), lambda identity: _object(objects, identity))
 
 
-def _member(archive: tarfile.TarFile, name: str) -> Any:
+def _member(archive: Any, name: str) -> Any:
     try:
         member = archive.extractfile(name)
     except KeyError:

@@ -15,7 +15,7 @@ import mindtorch as torch
 from mindtorch import nn
 
 CLEAN = (RuntimeError, ValueError, EOFError, pickle.UnpicklingError, TypeError)
-COUNT = int(os.environ.get("DAMAGED_FILES", 600))  # for each format
+COUNT = int(os.environ.get("DAMAGED_FILES", 400))  # for each format
 
 
 def content():

@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import sys
 import zipfile
 from collections import OrderedDict
 
@@ -10,6 +11,7 @@ import pytest
 
 import mindtorch as torch
 from mindtorch import nn
+from mindtorch.serialization import locations
 
 
 def round_trip(value, **options):
@@ -152,3 +154,55 @@ def test_modules_are_saved_whole_when_trusted():
     model = nn.Linear(2, 3)
     again = round_trip(model, weights_only=False)
     assert torch.equal(again.weight, model.weight)
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+def test_the_size_of_a_storage_is_counted():
+    for kind in (torch.UntypedStorage, torch.FloatStorage):
+        more = sys.getsizeof(kind(10)) - sys.getsizeof(kind(0))
+        assert more == 10 * kind(0).element_size()
+
+
+def test_without_data():
+    with torch.serialization.skip_data():
+        file = io.BytesIO()
+        torch.save(torch.ones(3), file)
+        assert torch.load(io.BytesIO(file.getvalue())).shape == (3,)
+        with pytest.raises(RuntimeError, match="Cannot use skip_data=True"):
+            torch.save(torch.ones(3), file, _use_new_zipfile_serialization=False)
+    assert torch.load(io.BytesIO(file.getvalue())).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_without_checksums():
+    torch.serialization.set_crc32_options(False)
+    try:
+        assert round_trip(torch.ones(3)).tolist() == [1.0, 1.0, 1.0]
+    finally:
+        torch.serialization.set_crc32_options(True)
+
+
+@pytest.mark.parametrize("options", [{}, {"_use_new_zipfile_serialization": False}])
+def test_meta_keeps_shared_storages(options):
+    base = torch.arange(6.0)
+    file = io.BytesIO()
+    torch.save([base, base.reshape(2, 3).t()], file, **options)
+    whole, part = torch.load(io.BytesIO(file.getvalue()), map_location="meta")
+    assert whole.untyped_storage() == part.untyped_storage()
+    assert (part.stride(), part.is_meta) == ((1, 3), True)
+
+
+def test_devices_of_ones_own():
+    moved = []
+
+    def restore(storage, location):
+        if location.startswith("tape"):
+            moved.append(location)
+            return storage
+        return None
+
+    torch.serialization.register_package(5, lambda storage: "tape:1", restore)
+    try:
+        assert round_trip(torch.ones(1)).tolist() == [1.0]
+    finally:
+        del locations._packages[0]
+    assert moved == ["tape:1"]
