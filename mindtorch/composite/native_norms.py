@@ -10,6 +10,7 @@ from mindtorch import state
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu.normalization import normalize_rows, row_gradients
 from mindtorch.backends.cpu.strided import laid_out
+from mindtorch.backends.cpu.summing import add_up
 from mindtorch.composite.normalization import check_groups, expect_float
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32, uint8
@@ -142,8 +143,8 @@ def _group_gradients(
         input_grad = row_gradients(scaled, rows, *statistics, None, [True, False, False])[0].reshape(x.shape)
     if output_mask[1]:
         normal = (rows - statistics[0]) * statistics[1]
-        weight_grad = (grad * normal.reshape(x.shape)).sum(by_channel)
-    return input_grad, weight_grad, grad.sum(by_channel) if output_mask[2] else None
+        weight_grad = add_up(grad * normal.reshape(x.shape), by_channel)
+    return input_grad, weight_grad, add_up(grad, by_channel) if output_mask[2] else None
 
 
 def _by_channel(input: Tensor) -> tuple[int, ...]:

@@ -7,7 +7,11 @@ from math import prod
 
 import numpy as np
 
+from mindtorch.backends.cpu.summing import add_up
+
 Dims = tuple[int, ...]
+
+_MANY = 64  # rows, of which the sum one by one has an error that counts
 
 
 def _cells(size: int, count: int) -> list[tuple[int, int]]:
@@ -39,8 +43,12 @@ def _mean_rows(x: np.ndarray, count: int) -> np.ndarray:
     """Means of neighbouring rows. NumPy adds whole rows quickly; along them it would start over for every cell."""
     means = np.empty((*x.shape[:-2], count, x.shape[-1]), x.dtype)
     for number, (start, end) in enumerate(_cells(x.shape[-2], count)):
-        target = np.add.reduce(x[..., start:end, :], axis=-2, out=means[..., number, :])
-        target /= end - start
+        mean = means[..., number, :]
+        if end - start > _MANY:
+            mean[...] = add_up(x[..., start:end, :], (x.ndim - 2,))
+        else:
+            np.add.reduce(x[..., start:end, :], axis=-2, out=mean)
+        mean /= end - start
     return means
 
 

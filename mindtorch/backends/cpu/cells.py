@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu.reducing import as_computed, rounded
+from mindtorch.backends.cpu.summing import add_up
 from mindtorch.quiet import quiet
 
 Array = np.ndarray
@@ -57,7 +58,7 @@ def lstm_cell_backward(
     given = [None if each is None else as_computed(each, cx.dtype) for each in (grad_hy, grad_cy)]
     kept = [as_computed(each, cx.dtype) for each in (cx, cy, workspace)]
     gates_grad, cell_grad = quiet(_lstm_step_back, *given, *kept)
-    bias_grad = np.add.reduce(gates_grad, 0) if has_bias else None
+    bias_grad = add_up(gates_grad, (0,)) if has_bias else None
     grads = (gates_grad, cell_grad, bias_grad)
     return rounded(grads, cx.dtype)
 
@@ -132,7 +133,7 @@ def gru_cell_backward(
     """The gradients of both halves before their functions, of the state and of the biases."""
     dtype = grad_hy.dtype
     halves = quiet(_gru_step_back, as_computed(grad_hy, dtype), as_computed(workspace, dtype))
-    biases = [np.add.reduce(each, 0) if has_bias else None for each in halves[:2]]
+    biases = [add_up(each, (0,)) if has_bias else None for each in halves[:2]]
     return rounded((*halves, *biases), dtype)
 
 

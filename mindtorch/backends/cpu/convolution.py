@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mindtorch.backends.cpu.summing import add_up
 from mindtorch.quiet import quiet
 
 _PATCH_BYTES = 1 << 22
@@ -79,7 +80,7 @@ def correlate_weight(x: np.ndarray, y: np.ndarray, kernel: tuple[int, ...], geom
     rows = y.reshape(y.shape[0], groups, y.shape[1] // groups, places)
     result = np.zeros((groups, y.shape[1] // groups, depth), x.dtype)
     for images, columns in _columns(patches, groups, depth, places):
-        result += np.matmul(rows[images], columns.swapaxes(2, 3)).sum(0)
+        result += add_up(np.matmul(rows[images], columns.swapaxes(2, 3)), (0,))
     return result.reshape(y.shape[1], x.shape[1] // groups, *kernel)
 
 

@@ -14,6 +14,7 @@ from mindtorch.backends.cpu.ctc import ctc_loss_tensor as ctc_loss_tensor
 from mindtorch.backends.cpu.halves import converted
 from mindtorch.backends.cpu.precision import check_out, deliver, deliver_all, deliver_cast, widen
 from mindtorch.backends.cpu.strided import empty_like
+from mindtorch.backends.cpu.summing import add_up
 from mindtorch.iterator import (
     broadcast_shapes,
     check_inplace_shape,
@@ -71,7 +72,7 @@ def _plain_nll(input: np.ndarray, target: np.ndarray, reduction: int) -> tuple[n
     losses = np.negative(input[np.arange(target.size), target])
     if reduction == NONE:
         return losses, np.zeros((), losses.dtype)
-    total, count = np.asarray(quiet(np.add.reduce, losses)), np.asarray(target.size, losses.dtype)
+    total, count = quiet(_total, losses), np.asarray(target.size, losses.dtype)
     return np.divide(total, count, out=total) if reduction == MEAN else total, count
 
 
@@ -145,7 +146,7 @@ def _reduce_nll(losses: np.ndarray, weights: np.ndarray, reduction: int, single:
 
 
 def _total(array: np.ndarray) -> np.ndarray:
-    return np.add.reduce(array, axis=None)
+    return add_up(array, tuple(range(array.ndim)))
 
 
 def _nll_gradient(

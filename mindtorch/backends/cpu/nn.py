@@ -70,6 +70,7 @@ from mindtorch.backends.cpu.quantizing import fake_quantize_per_channel as fake_
 from mindtorch.backends.cpu.quantizing import fake_quantize_per_tensor as fake_quantize_per_tensor
 from mindtorch.backends.cpu.quantizing import fake_quantize_per_tensor_of_tensors as fake_quantize_per_tensor_of_tensors
 from mindtorch.backends.cpu.strided import empty_like, laid_out
+from mindtorch.backends.cpu.summing import add_up
 from mindtorch.backends.cpu.unfolding import col2im as col2im
 from mindtorch.backends.cpu.unfolding import im2col as im2col
 from mindtorch.backends.cpu.upsampling import upsample_bicubic2d as upsample_bicubic2d
@@ -170,7 +171,7 @@ def _convolution_grads(
         wide, narrow = (grad, input) if transposed else (input, grad)
         grad_weight = correlate_weight(wide, narrow, weight.shape[2:], geometry)
     if mask[2]:
-        grad_bias = grad.sum((0, *range(2, grad.ndim)))
+        grad_bias = add_up(grad, (0, *range(2, grad.ndim)))
     return grad_input, grad_weight, grad_bias
 
 

@@ -6,6 +6,8 @@ from math import prod
 
 import numpy as np
 
+from mindtorch.backends.cpu.summing import add_up, add_up_rows, dot_rows, doubtful, recentred
+
 Triple = tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]
 
 _ROW_BYTES = 1 << 18  # rows are normalized in blocks that stay in cache between the passes over them
@@ -19,17 +21,24 @@ def channel_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     count = x.shape[0] * x.shape[2]
     mean = _sum_channels(x) / count
     centred = x - mean[:, None]
-    return mean, _dot_channels(centred, centred) / count, centred
+    squares = _dot_channels(centred, centred)
+    where = doubtful(squares, mean, count)
+    if where is not None:
+        mean, centred = recentred(x, mean[:, None], where[:, None], (0, 2))
+        mean = mean.reshape(-1)
+        squares = _dot_channels(centred, centred)
+    return mean, squares / count, centred
 
 
 def _sum_channels(x: np.ndarray) -> np.ndarray:
-    return x.sum(0)[:, 0] if x.shape[2] == 1 else x.sum(2).sum(0)
+    return add_up(x[:, :, 0], (0,)) if x.shape[2] == 1 else add_up(x, (0, 2))
 
 
 def _dot_channels(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if x.shape[2] == 1:
-        return np.einsum("nc,nc->c", x[:, :, 0], y[:, :, 0])
-    return np.vecdot(x, y).sum(0)
+    images, channels, places = x.shape
+    if places < 2 or not x.size:
+        return _sum_channels(x * y)
+    return add_up(dot_rows(x.reshape(-1, places), y.reshape(-1, places)).reshape(images, channels), (0,))
 
 
 def scale_channels(
@@ -102,13 +111,10 @@ def normalize_rows(
         return _normalize_few(x, weight, bias, eps)
     out = np.empty(x.shape, x.dtype)
     mean, rstd = np.empty((x.shape[0], 1), x.dtype), np.empty((x.shape[0], 1), x.dtype)
-    averages = np.full(x.shape[1], 1 / max(1, x.shape[1]), x.dtype)
     scratch = _scratch(x, 0 if weight is None else 1)
     for rows in _row_blocks(x):
-        block, centred, factor = x[rows], out[rows], rstd[rows]
-        np.matmul(block, averages, out=mean[rows, 0])
-        np.subtract(block, mean[rows], out=centred)
-        np.vecdot(centred, centred, out=factor[:, 0])
+        centred, factor = out[rows], rstd[rows]
+        mean[rows], factor[:] = _centre_rows(x[rows], centred)
         factor /= x.shape[1]
         factor += eps
         np.reciprocal(np.sqrt(factor, out=factor), out=factor)
@@ -118,25 +124,36 @@ def normalize_rows(
     return out, mean, rstd
 
 
+def _centre_rows(x: np.ndarray, out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Writes what is left of each row without its mean; the means and the sums of the squares, as columns."""
+    count = x.shape[1]
+    mean = (add_up_rows(x) / count)[:, None]
+    np.subtract(x, mean, out=out)
+    squares = dot_rows(out, out)[:, None]
+    where = doubtful(squares, mean, count)
+    if where is not None:
+        mean = recentred(x, mean, where, (1,), out)[0]
+        squares = dot_rows(out, out)[:, None]
+    return mean, squares
+
+
 _FEW = 1 << 11  # elements of arrays so small that calls of NumPy cost more than what they do
 
 
 def _normalize_few(
     x: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    mean = np.add.reduce(x, 1)
-    mean /= x.shape[1]
-    out = np.subtract(x, mean[:, None], order="C")
-    rstd = np.vecdot(out, out)
+    out = np.empty(x.shape, x.dtype)
+    mean, rstd = _centre_rows(x, out)
     rstd /= x.shape[1]
     rstd += eps
     np.reciprocal(np.sqrt(rstd, rstd), rstd)
-    out *= rstd[:, None]
+    out *= rstd
     if weight is not None:
         out *= weight
     if bias is not None:
         out += bias
-    return out, mean.reshape(-1, 1), rstd.reshape(-1, 1)
+    return out, mean, rstd
 
 
 def row_gradients(
@@ -153,7 +170,7 @@ def row_gradients(
         if mask[1]:
             grad_weight += rstd[rows, 0] @ product
         if mask[2]:
-            grad_bias += grad[rows].sum(0)
+            grad_bias += add_up(grad[rows], (0,))
         if grad_input is not None:
             slope = product @ scale
             scales = _outer(rstd[rows], scale, product)

@@ -1,15 +1,13 @@
 """What the reduction kernels share: preparing the operand, checking and storing the result."""
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from mindtorch import aligned, geometry, iterator
+from mindtorch import geometry, iterator
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.computing import widened
-from mindtorch.backends.cpu.constants import kept_constant
 from mindtorch.backends.cpu.halves import convert_into, converted
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
@@ -18,10 +16,6 @@ from mindtorch.promotion import DOUBLE, FLOAT, INT64, is_integral
 
 Array = np.ndarray
 NumpyDtype = np.dtype[Any]
-
-# Longer reductions over an outer dimension run in two steps: NumPy adds row by row, and the rounding errors would grow.
-_ROWS = 256
-
 
 def scalar_name(dtype: NumpyDtype) -> str:
     return FROM_NUMPY[dtype].storage_name
@@ -62,82 +56,8 @@ def store(result: Array, dtype: NumpyDtype, out: Array | None) -> Array:
     return result
 
 
-def add_up(input: Array, dims: tuple[int, ...], keepdim: bool, dtype: NumpyDtype | None = None) -> Array:
-    """A sum with errors that grow slowly in all directions."""
-    if _is_long_outer(input, dims):
-        rows = len(input) // _ROWS * _ROWS
-        blocks = np.add.reduce(input[:rows].reshape(-1, _ROWS, *input.shape[1:]), 1, dtype)
-        partial = np.add.reduce(blocks, 0, dtype) + np.add.reduce(input[rows:], 0, dtype)
-        return partial[None] if keepdim else partial
-    if len(dims) == input.ndim and dtype in (None, input.dtype) and is_long(input):
-        total = add_up_all(input)
-        return total.reshape((1,) * input.ndim) if keepdim else total
-    if dtype in (None, input.dtype) and is_long(input) and dims and dims == tuple(range(dims[0], input.ndim)):
-        length = count(input.shape, dims)
-        if can_sum_rows(length, input.dtype):
-            shape = input.shape[: dims[0]]
-            return sum_of_rows(input.reshape(-1, length)).reshape(shape + (1,) * len(dims) if keepdim else shape)
-    return np.add.reduce(input, dims, dtype, None, keepdim)
-
-
-# A product with ones makes BLAS add up rows, in a third of the time that NumPy needs. Longer rows would lose digits.
-_ONES = {dtype: aligned.ones(1024, dtype) for dtype in (FLOAT, DOUBLE)}
+# Products of fewer numbers are NumPy's.
 _LONG = 1 << 14
-_MANY_ROWS = 256  # from which on a scalar product for each is quicker than the product of the matrix
-
-
-def is_long(input: Array) -> bool:
-    """Whether `add_up_all` takes the array."""
-    return input.size >= _LONG and input.dtype in _ONES and input.flags.c_contiguous
-
-
-def add_up_all(input: Array) -> Array:
-    """The sum of a long array: that of each row of a matrix first, then their sum in pairs. Errors are like torch's."""
-    ones, total = _ONES[input.dtype], np.empty((), input.dtype)
-    whole = input.size - input.size % ones.size
-    flat = input.reshape(-1)
-    rows = (flat if whole == flat.size else flat[:whole]).reshape(-1, ones.size)
-    sums = np.vecdot(rows, ones) if len(rows) >= _MANY_ROWS else rows.dot(ones)
-    if sums.size == ones.size:
-        ones.dot(sums, total)
-    else:
-        np.add.reduce(add_up_all(sums) if sums.size >= _LONG else sums, None, None, total)
-    if whole < flat.size:
-        np.add(total, np.add.reduce(flat[whole:]), total)
-    return total
-
-
-def can_sum_rows(length: int, dtype: NumpyDtype) -> bool:
-    """Whether `sum_of_rows` takes rows of this length: such that fall into parts of a suitable length."""
-    return dtype in _ONES and _parts_of_row(length) is not None
-
-
-def spread_of_rows(rows: Array) -> Array | None:
-    """The sum of the squared distances from its mean for each row of a row-major matrix, if its rows are short."""
-    ones, length = _ONES.get(rows.dtype), rows.shape[1]
-    if ones is None or not 0 < length <= ones.size:
-        return None
-    mean = rows.dot(ones[:length])
-    mean /= kept_constant(length, rows.dtype)
-    centred = rows - mean[:, None]
-    return np.vecdot(centred, centred)
-
-
-def sum_of_rows(rows: Array) -> Array:
-    """The sum of each row of a row-major matrix, by the same product."""
-    ones = _ONES[rows.dtype]
-    if rows.shape[1] <= ones.size:
-        return rows.dot(ones[: rows.shape[1]])
-    parts = _parts_of_row(rows.shape[1])
-    sums = rows.reshape(len(rows) * parts, -1)
-    return np.add.reduce(sums.dot(ones[: sums.shape[1]]).reshape(len(rows), parts), 1)
-
-
-@lru_cache(maxsize=256)
-def _parts_of_row(length: int) -> int | None:
-    """Into how many parts of equal length a row falls, none so short that NumPy would be as fast, nor too long."""
-    fewest = -(-length // 1024)
-    return next((parts for parts in range(fewest, length // 64 + 1) if length % parts == 0), None)
 
 
 def multiply_up(input: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
@@ -152,11 +72,6 @@ def multiply_up(input: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
 
 
 _COLUMNS = 2048
-
-
-def _is_long_outer(input: Array, dims: tuple[int, ...]) -> bool:
-    is_outer = dims == (0,) and input.ndim > 1 and input.dtype.kind in "fc"
-    return is_outer and len(input) > 4 * _ROWS and input.flags.c_contiguous
 
 
 def count(shape: Sequence[int], dims: tuple[int, ...]) -> int:

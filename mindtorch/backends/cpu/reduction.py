@@ -20,12 +20,9 @@ from mindtorch.backends.cpu.order_statistics import (
     nanmedian_dim,
 )
 from mindtorch.backends.cpu.reducing import (
-    add_up,
-    add_up_all,
     as_computed,
     check_out_dtype,
     count,
-    is_long,
     multiply_up,
     nonempty_dims,
     one_dim,
@@ -44,6 +41,7 @@ from mindtorch.backends.cpu.softmax import (
 )
 from mindtorch.backends.cpu.sorting import sort, sort_stable, topk
 from mindtorch.backends.cpu.spread import std, std_mean, var, var_mean
+from mindtorch.backends.cpu.summing import ONES, add_up, add_up_directly, add_up_rows, can_add_up_directly
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import check_distinct, check_result_dtype, reduced_dims
 from mindtorch.promotion import (
@@ -105,23 +103,20 @@ Dims = Any  # int, sequence of ints or None
 
 # -------------------- sums and products --------------------
 
-_SMALL = 128  # elements, up to which a sum without pairs is as exact
-_ONES = {dtype: [np.ones(size, dtype) for size in range(_SMALL + 1)] for dtype in (FLOAT, DOUBLE)}
+_SMALL = 1024  # elements that one product with ones adds up
 
 
 def sum(input: Array, dtype: Dtype | None = None) -> Array:
     own = input.dtype
-    if dtype is None and (own is FLOAT or own is DOUBLE):
+    if dtype is None and (own is FLOAT or own is DOUBLE) and input.flags.c_contiguous and input.size:
+        if input.size > _SMALL:
+            return quiet(add_up_rows, input.reshape(1, -1)).reshape(())
+        flat, ones, total = input.ravel(), ONES[own][input.size], np.empty((), own)
         try:
-            if 0 < input.size <= _SMALL and input.flags.c_contiguous:  # a dot product takes half the time of a sum
-                total = np.empty((), own)
-                run_quietly(input.ravel().dot, _ONES[own][input.size], total)
-                return total
-            if is_long(input):
-                return run_quietly(add_up_all, input)
-            return run_quietly(np.add.reduce, input, None, None, np.empty((), own))
+            run_quietly(flat.dot, ones, total)
         except RuntimeError:
-            pass
+            quiet(flat.dot, ones, total)
+        return total
     return sum_dim(input, None, False, dtype)
 
 
@@ -130,8 +125,8 @@ def sum_dim(
 ) -> Array:
     target = sum_dtype(input, dtype, out)
     dims = reduced_dims(dim, input.ndim)
-    if dims == (0,) and not keepdim and out is None and _has_few_rows(input, target):
-        return quiet(_ONES[target][len(input)].dot, input)
+    if out is None and input.dtype is target and dims and can_add_up_directly(input):
+        return quiet(add_up_directly, input, dims, keepdim)
     return store(quiet(add_up, as_computed(input, target), dims, keepdim), target, out)
 
 
@@ -142,12 +137,6 @@ def nansum(
         raise RuntimeError("nansum on CPU does not support complex inputs")
     has_nans = input.dtype.kind in "fV"
     return sum_dim(np.where(np.isnan(input), 0, input) if has_nans else input, dim, keepdim, dtype, out)
-
-
-def _has_few_rows(input: Array, dtype: np.dtype[Any]) -> bool:
-    """Whether a product with a vector of ones adds up the rows."""
-    is_matrix = input.ndim == 2 and input.dtype is dtype and dtype in _ONES
-    return is_matrix and 0 < len(input) <= _SMALL and input.size > 0 and input.flags.c_contiguous
 
 
 def mean(input: Array, dtype: Dtype | None = None, out: Array | None = None) -> Array:
@@ -364,7 +353,7 @@ def logsumexp(input: Array, dim: Dims, keepdim: bool = False, out: Array | None 
 
 
 def _sum_of_exponentials(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
-    return np.add.reduce(np.exp(values), dims, None, None, keepdim)
+    return add_up(np.exp(values), dims, keepdim)
 
 
 def _finite_maximum(values: Array, dims: tuple[int, ...]) -> Array:
@@ -374,7 +363,7 @@ def _finite_maximum(values: Array, dims: tuple[int, ...]) -> Array:
 
 def _log_of_sum(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     largest = _finite_maximum(values, dims)
-    result = np.log(np.add.reduce(np.exp(values - largest), dims, None, None, True)) + largest
+    result = np.log(add_up(np.exp(values - largest), dims, True)) + largest
     return result if keepdim else np.squeeze(result, dims)
 
 
@@ -438,7 +427,7 @@ def _check_asked_dtype(own: np.dtype[Any], dtype: Dtype | None) -> None:
 
 def _norm(values: Array, ord: float, dims: tuple[int, ...], keepdim: bool) -> Array:
     if ord == 0:
-        return np.add.reduce(values != 0, dims, real_of(values.dtype), None, keepdim)
+        return np.count_nonzero(values, dims, keepdims=keepdim).astype(real_of(values.dtype))
     size = np.abs(values)
     if math.isinf(ord):
         extreme = np.maximum if ord > 0 else np.minimum

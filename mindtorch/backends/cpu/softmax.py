@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu.computing import FLOATS
-from mindtorch.backends.cpu.reducing import as_computed, can_sum_rows, check_out_dtype, one_dim, store, sum_of_rows
+from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
+from mindtorch.backends.cpu.summing import add_up
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import BLOCK, check_distinct
 from mindtorch.promotion import BFLOAT16, FLOAT, HALF
@@ -21,10 +22,11 @@ Step = Callable[..., None]
 
 def softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = None) -> Array:
     if out is None and not half_to_float and _is_small(input, dim):
+        rows = input if input.ndim == 2 else input.reshape(-1, input.shape[-1])
         try:
-            result = run_quietly(_small_softmax, input if input.ndim == 2 else input.reshape(-1, input.shape[-1]))
+            result = run_quietly(_small_softmax, rows)
         except RuntimeError:
-            result = None
+            result = quiet(_small_softmax, rows)
         if result is not None:
             return result if input.ndim == 2 else result.reshape(input.shape)
     return _run("softmax", _softmax_step, (input,), dim, half_to_float, out)
@@ -155,15 +157,11 @@ def _softmax_step(out: Array, x: Array, axis: int) -> None:
     else:
         np.subtract(x, np.maximum.reduce(x, axis, None, None, True), out=out)
         np.exp(out, out=out)
-    out /= _total(out, axis)
-
-
-def _total(x: Array, axis: int) -> Array:
-    return sum_of_rows(x)[:, None] if _has_long_rows(x, axis) else np.add.reduce(x, axis, None, None, True)
+    out /= add_up(out, (axis,), True)
 
 
 def _has_long_rows(x: Array, axis: int) -> bool:
-    return x.ndim == 2 and axis == 1 and x.shape[1] >= _SHORT and can_sum_rows(x.shape[1], x.dtype)
+    return x.ndim == 2 and axis == 1 and x.shape[1] >= _SHORT and x.dtype in FLOATS
 
 
 def _is_moderate(x: Array, axis: int) -> bool:
@@ -181,7 +179,7 @@ def _log_softmax_step(out: Array, x: Array, axis: int, rounded_to: Any = None) -
     largest = np.maximum.reduce(x, axis, None, None, True)
     np.subtract(x, largest, out=out)
     np.exp(out, out=out)
-    total = _total(out, axis)
+    total = add_up(out, (axis,), True)
     np.subtract(x, largest, out=out)  # again: that is quicker than to have another array for the exponential
     if rounded_to is None:
         out -= np.log(total)
@@ -192,12 +190,12 @@ def _log_softmax_step(out: Array, x: Array, axis: int, rounded_to: Any = None) -
 
 def _softmax_backward_step(out: Array, grad: Array, y: Array, axis: int) -> None:
     np.multiply(grad, y, out=out)
-    total = np.add.reduce(out, axis, None, None, True)
+    total = add_up(out, (axis,), True)
     np.subtract(grad, total, out=out)
     out *= y
 
 
 def _log_softmax_backward_step(out: Array, grad: Array, y: Array, axis: int) -> None:
     np.exp(y, out=out)
-    out *= np.add.reduce(grad, axis, None, None, True)
+    out *= add_up(grad, (axis,), True)
     np.subtract(grad, out, out=out)

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu.constants import kept_constant
-from mindtorch.backends.cpu.reducing import add_up, as_computed, count, spread_of_rows, store
+from mindtorch.backends.cpu.reducing import as_computed, count, store
+from mindtorch.backends.cpu.summing import add_up, average, can_add_up_directly, dot_rows, doubtful, recentred
 from mindtorch.iterator import check_result_dtype, reduced_dims
 from mindtorch.promotion import COMPLEX, is_integral, real_number, real_of
 from mindtorch.quiet import quiet
@@ -52,11 +53,8 @@ def _mean(op: str, input: Array, dim: Dims, keepdim: bool) -> Array:
     if is_integral(input.dtype):
         raise RuntimeError(f"{op} only support floating point and complex dtypes")
     values, dims = as_computed(input, input.dtype), reduced_dims(dim, input.ndim)
-    return store(quiet(_average, values, dims, keepdim), input.dtype, None)
-
-
-def _average(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
-    return np.divide(add_up(values, dims, keepdim), kept_constant(count(values.shape, dims), values.dtype))
+    mean = quiet(average, values, dims)
+    return store(mean if keepdim else np.squeeze(mean, dims), input.dtype, None)
 
 
 def _variance(op: str, input: Array, dim: Dims, correction: float | None, keepdim: bool) -> Array:
@@ -77,14 +75,18 @@ def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, 
     if values.dtype in COMPLEX:
         parts = (_mean_square_deviation(part, dims, keepdim, freedom) for part in (values.real, values.imag))
         return np.add(*parts)
-    return np.divide(_squared_deviation(values, dims, keepdim), kept_constant(freedom, values.dtype))
+    mean = average(values, dims)
+    total = _sum_of_squares(values - mean, dims)
+    where = doubtful(total, mean, count(values.shape, dims))
+    if where is not None:
+        total = _sum_of_squares(recentred(values, mean, where, dims)[1], dims)
+    return np.divide(total if keepdim else np.squeeze(total, dims), kept_constant(freedom, values.dtype))
 
 
-def _squared_deviation(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
-    if dims == (values.ndim - 1,) and values.size and values.flags.c_contiguous:
-        total = spread_of_rows(values.reshape(-1, values.shape[-1]))
-        if total is not None:
-            return total.reshape(values.shape[:-1] + (1,) if keepdim else values.shape[:-1])
-    deviation = values - _average(values, dims, True)
-    deviation *= deviation
-    return add_up(deviation, dims, keepdim)
+def _sum_of_squares(values: Array, dims: tuple[int, ...]) -> Array:
+    """It may be written over the values."""
+    if dims and dims == tuple(range(dims[0], values.ndim)) and can_add_up_directly(values):
+        rows = values.reshape(-1, count(values.shape, dims))
+        return dot_rows(rows, rows).reshape(values.shape[: dims[0]] + (1,) * len(dims))
+    values *= values
+    return add_up(values, dims, True)
