@@ -135,10 +135,30 @@ def sign(out: Array, x: Array) -> None:
 
 
 def sign_of_complex(x: Array, out: Array | None = None) -> Array:
+    """Each part is divided: for the quotient of two complex numbers NumPy takes a reciprocal, which can be infinite."""
     size = np.abs(x)
-    result = np.asarray(np.divide(x, size, out=out))
+    result = np.empty_like(x) if out is None else out
+    real, imag = np.divide(x.real, size), np.divide(x.imag, size)
+    result.real, result.imag = real, imag
     np.copyto(result, 0, where=size == 0)
     return result
+
+
+def log1p_of_complex(z: Array, out: Array | None = None) -> Array:
+    """Near 0 the real part, of which NumPy's logarithm of 1 + z keeps few digits, is that of log1p(|1 + z|² - 1) / 2."""
+    x, y = z.real, z.imag
+    is_small = (np.abs(x) < 0.5) & (np.abs(y) < 0.5)
+    result = np.asarray(np.log(z + z.dtype.type(1)))
+    near = np.where(is_small, x * (2 + x) + y * y, 0)
+    result.real = np.where(is_small, np.log1p(near) / 2, result.real)
+    result.imag = np.where(is_small, np.arctan2(y, 1 + x), result.imag)
+    return result if out is None else copy(result, out)
+
+
+def least_common_multiple(a: Array, b: Array, out: Array | None = None) -> Array:
+    """Where it does not fit into 32 or 64 bits, the size of what is left of it; shorter integers wrap around."""
+    result = np.lcm(a, b, out=out)
+    return np.abs(result, out=out) if result.itemsize >= 4 else result
 
 
 @blockwise(arrays=1)

@@ -162,12 +162,32 @@ def _mode_places(rows: Array) -> Array:
     if not rows.size:
         return np.empty(rows.shape[:-1], np.int64)
     order = np.argsort(rows, -1, kind="stable")
+    if rows.shape[-1] <= _INSERTED and rows.dtype.kind == "f":
+        for row in map(tuple, np.argwhere(np.isnan(rows).any(-1))):
+            order[row] = _order_by_insertion(rows[row].tolist())
     in_order = np.take_along_axis(rows, order, -1)
     begins = np.ones(rows.shape, bool)
     begins[..., 1:] = in_order[..., 1:] != in_order[..., :-1]
     numbers = np.arange(rows.shape[-1])
     lengths = numbers - np.maximum.accumulate(np.where(begins, numbers, 0), -1)
     return np.take_along_axis(order, lengths.argmax(-1)[..., None], -1)[..., 0]
+
+
+_INSERTED = 16  # elements up to which the sort of the C++ library inserts one after the other
+
+
+def _order_by_insertion(values: list[float]) -> list[int]:
+    """The order in which that leaves a short row with nan, which is neither less nor greater: no number passes it,
+    unless it is less than the first one."""
+    order: list[int] = []
+    for place, value in enumerate(values):
+        end = place
+        if order and value < values[order[0]]:
+            end = 0
+        while end and value < values[order[end - 1]]:
+            end -= 1
+        order.insert(end, place)
+    return order
 
 
 # -------------------- both extremes --------------------

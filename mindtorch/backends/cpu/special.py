@@ -92,9 +92,23 @@ def _erfinv(out: Array, x: Array) -> None:
     out[beyond] = ends
 
 
+_NEAR = 0.2  # where it has a series of its own
+
+
 def _lgamma(x: Array, out: Array | None = None) -> Array:
-    """Infinite at -inf, where SciPy has nan."""
-    return choose(x == -np.inf, x.dtype.type(np.inf), scipy_special.gammaln(x), out)
+    """Infinite at -inf, where SciPy has nan, and finite at the least numbers, where it is infinite.
+
+    Near its zeros at 1 and 2 only the complex function has all digits.
+    """
+    result = np.asarray(scipy_special.gammaln(x))
+    near = np.minimum(np.abs(x - 1), np.abs(x - 2)) <= _NEAR
+    if near.any():
+        result = np.where(near, scipy_special.loggamma(np.where(near, x, 1).astype(np.complex128)).real, result)
+        result = result.astype(x.dtype, copy=False)
+    if not np.isfinite(result).all():
+        size = np.abs(x)
+        result = np.where((0 < size) & (size < np.finfo(x.dtype).tiny), -np.log(size), result)
+    return choose(x == -np.inf, x.dtype.type(np.inf), result, out)
 
 
 def _digamma(x: Array, out: Array | None = None) -> Array:
