@@ -16,6 +16,9 @@ from .yaml_source import Scalar
 _ELEMENTWISE = ("broadcast", "broadcast_reversed", "copy", "like", "masked_fill", "same")
 
 
+_WORDS = "a formula, non_differentiable or not_implemented"
+
+
 def check(entries: list[DerivativeEntry], problems: Problems) -> None:
     """Report every rule of derivatives.yaml that is broken. What a misspelt key would give is not missing."""
     for entry in entries:
@@ -50,8 +53,20 @@ def every_tensor_has_formula(entry: DerivativeEntry, problems: Problems) -> None
     for argument in derivative.op.schema.tensor_arguments:
         if derivative.backward_of(argument.name) is None and _is_absent(entry, argument.name):
             message = f"no formula for '{argument.name}' of {derivative.op.name}"
-            hint = f"add '{argument.name}:' with a formula, non_differentiable or not_implemented"
+            words = "constant" if argument in derivative.op.schema.changed_inputs else _WORDS
+            hint = f"add '{argument.name}:' with {words}"
             problems.add("E054", message, _name_location(entry), hint)
+
+
+def written_arguments_are_constant(entry: DerivativeEntry, problems: Problems) -> None:
+    """No history is made for what an op changes besides the tensor that ``name_`` is called on."""
+    derivative = entry.derivative
+    for argument in derivative.op.schema.changed_inputs:
+        formula = derivative.backward_of(argument.name)
+        if formula is not None and not formula.is_constant:
+            message = f"{derivative.op.name} writes '{argument.name}': it has no gradient"
+            hint = "write constant, or have the op return the new value instead of writing it"
+            problems.add("E073", message, formula.location, hint)
 
 
 def _is_absent(entry: DerivativeEntry, argument: str) -> bool:
@@ -97,6 +112,10 @@ def element_wise_of_one(entry: DerivativeEntry, problems: Problems) -> None:
             message = "auto_element_wise needs exactly one argument with a formula"
             hint = "write the formula out with <argument>_t and <argument>_p, or not_implemented"
             problems.add("E068", message, formula.location, _unwritten(derivative, most=1) or hint)
+        elif formula.kind == "auto_element_wise" and len(derivative.forward) > 1:
+            message = "auto_element_wise is for ops with one output that has a gradient"
+            hint = "write the formula out with <argument>_t and <argument>_p"
+            problems.add("E068", message, formula.location, hint)
         elif formula.kind == "auto_linear" and not expressions:
             message = "auto_linear needs an argument with a formula"
             hint = _unwritten(derivative) or "remove it, or write a formula for an argument"
@@ -155,7 +174,7 @@ def forward_uses_primals(entry: DerivativeEntry, problems: Problems) -> None:
                 hint = f"write {name}_p (its value) or {name}_t (its tangent)"
                 problems.add("E066", message, _place(entry, formula, name), hint)
             elif kind == "non_differentiable" and name in formula.tangents:
-                message = f"'{name}' is non_differentiable: it has no tangent '{name}_t'"
+                message = f"'{name}' is {_word(derivative, name)}: it has no tangent '{name}_t'"
                 problems.add("E066", message, _place(entry, formula, f"{name}_t"), f"write {name}")
 
 
@@ -165,7 +184,7 @@ def needed_gradients_exist(entry: DerivativeEntry, problems: Problems) -> None:
     for formula in entry.derivative.backward:
         asked = {name.partition(".")[2] for name in formula.names if name.startswith("needs_input_grad.")}
         for name in sorted(asked - edges):
-            message = f"'needs_input_grad.{name}' is never true: '{name}' is non_differentiable"
+            message = f"'needs_input_grad.{name}' is never true: '{name}' is {_word(entry.derivative, name)}"
             problems.add("E066", message, _place(entry, formula, f"needs_input_grad.{name}"), "remove it")
 
 
@@ -176,6 +195,12 @@ def saved_names_are_free(entry: DerivativeEntry, problems: Problems) -> None:
         for name in sorted(saved & {"edges", "node"}):
             message = f"'{name}' cannot be saved: the generated code uses that name itself"
             problems.add("E066", message, _place(entry, formula, name), "give the argument another name")
+
+
+def _word(derivative: Derivative, argument: str) -> str:
+    """The word that says that an argument has no gradient."""
+    formula = derivative.backward_of(argument)
+    return formula.source if formula else "non_differentiable"
 
 
 def _place(entry: DerivativeEntry, formula: Formula, key: str) -> Location:
@@ -194,6 +219,7 @@ def node_is_class_name(entry: DerivativeEntry, problems: Problems) -> None:
 RULES: tuple[Callable[[DerivativeEntry, Problems], None], ...] = (
     op_records_a_graph,
     every_tensor_has_formula,
+    written_arguments_are_constant,
     gradients_are_counted,
     element_wise_of_one,
     forward_of_differentiable_output,

@@ -16,18 +16,18 @@ from typing import Literal, get_args
 from .call_forms import CallForms, is_surely_method, mistakes
 from .errors import Problems, did_you_mean
 from .metadata import METADATA_ATTRIBUTES, metadata_key, owner_of, whole_names
-from .model import REFUSED, Argument, Formula, FormulaKind, Location, SavedValue, Span
+from .model import CONSTANT, REFUSED, Argument, Formula, FormulaKind, Location, SavedValue, Span
 from .scope import BUILTINS, Scope, python_names
 from .yaml_source import Scalar
 
 Role = Literal["backward", "forward", "when"]
 
 KEYWORDS: dict[Role, frozenset[str]] = {
-    "backward": frozenset(("non_differentiable", "not_implemented", REFUSED)),
+    "backward": frozenset(("non_differentiable", CONSTANT, "not_implemented", REFUSED)),
     "forward": frozenset(("auto_linear", "auto_element_wise", "not_implemented", REFUSED)),
     "when": frozenset(),
 }
-_ALL_KEYWORDS = frozenset(get_args(FormulaKind)) - {"expression"} | {REFUSED}
+_ALL_KEYWORDS = frozenset(get_args(FormulaKind)) - {"expression"} | {REFUSED, CONSTANT}
 _OF_OPS = ("torch", "mindtorch")
 _MODULES = frozenset((*_OF_OPS, "math", "np", "numpy", "scipy", "cmath"))
 _NAME_HINT = "names are grad, the op's arguments and outputs, ops, Python builtins and helpers: define one in {}"
@@ -65,7 +65,7 @@ def _keyword_formula(source: Scalar, targets: tuple[str, ...], role: Role, probl
         hint = f"a {role} formula is an expression" + (f" or one of: {allowed}" if allowed else "")
         problems.add("E065", f"'{source.text}' is no {role} formula", source.location, hint)
     kinds: dict[str, FormulaKind] = {kind: kind for kind in get_args(FormulaKind)}
-    kinds[REFUSED] = "not_implemented"
+    kinds |= {REFUSED: "not_implemented", CONSTANT: "non_differentiable"}
     return Formula(kinds[source.text], source.text, source.location, targets)
 
 
@@ -234,17 +234,17 @@ class _Analysis(ast.NodeVisitor):
             self._unknown(node)
 
     def _gradient(self, node: ast.Name) -> None:
-        if self._role != "backward":
+        if node.id in self._arguments:
+            hint = "write grads[i] for the gradient; rename the argument to use it, too"
+            self._problem("E066", f"'{node.id}' is an argument, and a gradient of the results", node, hint)
+        elif self._role != "backward":
             self._problem("E066", f"'{node.id}' has no meaning in a {self._role} formula", node, self._role_hint())
-        elif node.id == "grads":
-            self._found.gradient_styles.add("grads")
-            self._found.grads.update(range(len(self._scope.differentiable)))
-            self._record("grads", node)
         else:
-            index = self._scope.gradients[node.id]
-            self._found.gradient_styles.add("grad")
-            self._found.grads.add(index)
-            self._record(f"grads[{index}]", node)
+            is_all = node.id == "grads"
+            self._found.gradient_styles.add("grads" if is_all else "grad")
+            indices = range(len(self._scope.differentiable)) if is_all else (self._scope.gradients[node.id],)
+            self._found.grads.update(indices)
+            self._record("grads" if is_all else f"grads[{indices[0]}]", node)
 
     def _indexed_gradient(self, node: ast.Subscript) -> None:
         """``grads[1]``. With an index that is no constant, and for a list of outputs, all of ``grads`` is used."""

@@ -35,7 +35,7 @@ TAGS = tuple(
 )
 AUTOCAST = ("lower_precision_fp", "fp32", "promote")
 _BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
-INPLACE_OPERATORS = tuple(f"__i{name}__" for name in _BINARY)
+INPLACE_OPERATORS = tuple(f"__i{name}__" for name in _BINARY if name != "matmul")  # which has no in-place variant
 UNARY_OPERATORS = tuple(f"__{name}__" for name in "neg pos abs invert".split())
 BINARY_OPERATORS = (
     *(f"__{name}__" for name in "eq ne lt le gt ge".split()),

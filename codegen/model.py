@@ -20,6 +20,8 @@ View = Literal["single", "multi", "detach"]
 FormulaKind = Literal["expression", "non_differentiable", "not_implemented", "auto_linear", "auto_element_wise"]
 # The word for a derivative that PyTorch has not either: not_implemented for good.
 REFUSED = "refused"
+# The word for an argument that takes no part in a graph, and must not: the call refuses one that requires grad.
+CONSTANT = "constant"
 SavedKind = Literal["input", "output", "metadata", "value"]
 
 
@@ -265,6 +267,12 @@ class FunctionSchema:
     def written_arguments(self) -> tuple[Argument, ...]:
         return tuple(argument for argument in self.arguments if argument.is_written)
 
+    @property
+    def changed_inputs(self) -> tuple[Argument, ...]:
+        """The inputs that a call changes besides what it is called for: all that it writes but ``out`` and the ``self``
+        of ``name_``."""
+        return tuple(a for a in self.inputs if a.is_written and not (self.inplace and a.name == "self"))
+
     def argument(self, name: str) -> Argument | None:
         return next((argument for argument in self.arguments if argument.name == name), None)
 
@@ -479,6 +487,11 @@ class Formula:
         return self.kind == "expression"
 
     @property
+    def is_constant(self) -> bool:
+        """Whether it says that the argument must not require grad."""
+        return self.kind == "non_differentiable" and self.source == CONSTANT
+
+    @property
     def is_to_write(self) -> bool:
         """Whether the formula is still to be written."""
         return self.kind == "not_implemented" and self.source != REFUSED
@@ -548,6 +561,19 @@ class Derivative:
             for value in formula.saved:
                 users.setdefault(value, []).extend(formula.targets)
         return tuple(SavedUse(value, tuple(arguments)) for value, arguments in users.items())
+
+    @property
+    def saved_before(self) -> tuple[SavedUse, ...]:
+        """The tensors that are saved before the op runs, and come first among those that a node keeps."""
+        return tuple(use for use in self.saved if use.value.kind == "input" and not self._is_changed(use))
+
+    @property
+    def saved_after(self) -> tuple[SavedUse, ...]:
+        """Those that are there when the op has run: outputs, and the inputs that it changes."""
+        return tuple(use for use in self.saved if use.value.kind == "output" or self._is_changed(use))
+
+    def _is_changed(self, use: SavedUse) -> bool:
+        return use.value.kind == "input" and use.value.name in {each.name for each in self.op.schema.changed_inputs}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from .errors import Problems, did_you_mean
 from .fit_rules import check_words
 from .kernels import HandWritten
 from .keys import INPLACE_OPERATORS
-from .model import Alias, FunctionSchema, Location, Op
+from .model import Alias, Argument, FunctionSchema, Location, Op
 from .ops import OpEntry
 from .source_rules import check_sources
 from .yaml_source import Mapping, Scalar
@@ -99,6 +99,8 @@ def out_order(schema: FunctionSchema, problems: Problems) -> None:
     if returns and returns != expected or not returns and not outs[0].type.is_list:
         words = ", ".join(out.type.spelled(out.alias) for out in outs)
         hint = f"end it with '-> {words if len(outs) == 1 else f'({words})'}'"
+        if not any(result.alias for result in schema.returns):
+            hint += "; if it writes them besides giving results, write them in front of the '*'"
         problems.add("E026", f"{schema.full_name} does not return its out arguments in order", schema.location, hint)
 
 
@@ -293,11 +295,66 @@ def factories_have_dtype(entry: OpEntry, problems: Problems) -> None:
         problems.add("E040", f"{entry.op.name} is no factory: it has no 'dtype' argument", location, "remove 'factory'")
 
 
+def kernels_give_tensors(entry: OpEntry, problems: Problems) -> None:
+    """What a kernel gives becomes one tensor, or one for each result; lists are for views and composite ops."""
+    op = entry.op
+    types = [result.type for result in op.schema.returns]
+    if op.dispatch is None or op.view is not None:
+        return
+    for kind in types:
+        if kind.is_tensor_list or len(types) > 1 and not kind.is_tensor:
+            message = f"the kernels of {op.name} cannot return {kind}" + (" among other results" * (len(types) > 1))
+            hint = "return tensors, or make the op composite: a function that calls other ops"
+            problems.add("E049", message, op.schema.location, hint)
+            return
+
+
+def written_arguments_fit(entry: OpEntry, problems: Problems) -> None:
+    """Generated code sees to what kernels write: versions are raised, and tensors that require grad refused."""
+    for op in entry.ops:
+        schema = op.schema
+        if op.is_composite:
+            continue
+        if schema.inplace and schema.self_argument is not None and schema.self_argument.type.is_list:
+            message = f"{op.name} writes a list that it is called on: kernels write one tensor"
+            problems.add("E049", message, schema.location, "make the op composite, or name it without the underscore")
+        for argument in schema.changed_inputs:
+            _check_written(entry, op, argument, problems)
+
+
+def _check_written(entry: OpEntry, op: Op, argument: Argument, problems: Problems) -> None:
+    name = argument.name
+    if name in op.numbers:
+        message = f"{op.name} writes '{name}', so that it cannot be a number"
+        problems.add("E049", message, entry.values["numbers"].location, f"remove '{name}'")
+    for key, trouble in _TROUBLE.items():
+        if key in entry.values:
+            message = f"{op.name} writes '{name}', {trouble}"
+            problems.add("E049", message, entry.yaml.key(key).location, f"remove '{key}'")
+    if "?" in str(argument.type) and argument.type.is_list:
+        message = f"{op.name} writes '{name}', a list that may have gaps or not be there"
+        problems.add("E049", message, argument.location, "write Tensor[], and () for none")
+    aliases = [result.alias for result in op.schema.returns]
+    if argument.alias in aliases:
+        message = f"{op.name} returns '{name}', which it writes"
+        hint = "callers have it already: leave it out of the results"
+        problems.add("E049", message, op.schema.location, hint)
+
+
+# What the values of keys are about, where an argument is written besides `self`.
+_TROUBLE = {
+    "autocast": "and would write to a copy in another dtype",
+    "batch": "which the samples of vmap would share",
+    "view": "and a view is taken again from its base without being written",
+}
+
 ENTRY_RULES: tuple[Callable[[OpEntry, Problems], None], ...] = (
     explicit_variants,
     variant_once,
     one_out_variant,
     one_implementation,
+    kernels_give_tensors,
+    written_arguments_fit,
     composite_has_no_kernel_keys,
     view_has_alias,
     alias_is_view,

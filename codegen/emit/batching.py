@@ -38,5 +38,7 @@ def _rows(model: Model, family: str) -> list[tuple[str, str]]:
 
 def _rule(model: Model, op: Op) -> str | None:
     """The batching rule that the entry names, or the one that is called like its shape rule."""
+    if op.schema.changed_inputs:
+        return None
     takes_tensors = any(argument.type.base == "Tensor" for argument in op.schema.inputs)
     return next((word for word in (op.batch, op.shape) if takes_tensors and word in model.batching), None)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..model import Argument, Derivative, Formula, Model
 from ..render import python_module, render, tuple_of, used_names
 from .names import function_name, op_reference
-from .nodes import derivatives_of
+from .nodes import derivatives_of, gradient_names
 
 IMPORTS = {
     "ops": "mindtorch.dispatch",
@@ -164,4 +164,4 @@ def _names(model: Model, derivative: Derivative, formula: Formula) -> dict[str, 
         names |= {name: f"result[{i}]" for i, name in enumerate(schema.result_names)}
     else:
         names[schema.result_names[0]] = "result"
-    return names | {"grads[0]": "grad"}
+    return names | gradient_names(False, formula.grads)

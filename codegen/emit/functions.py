@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..model import Argument, BaseType, Model, Op
 from ..render import tuple_of
+from .changes import checks, marks
 from .conversions import conversions, fails_when_number, takes_number, tensor_checks
 from .names import array_name, comma_separated, function_name, kernel_table, registered_name, root_of
 from .old_calls import OldCalls, old_calls_of
@@ -70,6 +71,8 @@ class Function:
     seen: str
     reject: str
     conversions: tuple[str, ...]
+    checks: tuple[str, ...]
+    marks: tuple[str, ...]
     arrays: tuple[Array, ...]
     array_errors: str
     array_reject: str
@@ -101,6 +104,11 @@ class Function:
         return self.old_calls.signature if self.old_calls else self.signature
 
     @property
+    def ends_late(self) -> bool:
+        """Whether something is to be done with the result, or with what the call has changed."""
+        return self.marks_requires_grad or bool(self.marks) or bool(self.recording and self.recording.after)
+
+    @property
     def defines_table(self) -> bool:
         return not self.op.is_composite and self.op.derived_from is None
 
@@ -127,6 +135,8 @@ def function_of(model: Model, op: Op) -> Function:
         seen=_seen_by_interceptors(op),
         reject=reject,
         conversions=tuple((tensor_checks(op, reject) if composite else []) + conversions(op, reject)),
+        checks=checks(model, op),
+        marks=marks(op),
         arrays=() if composite or shape == "inplace_detach" else _arrays(op),
         array_errors=_array_errors(op),
         array_reject=f"number_first({itself}, {refusal}, {signature.passed})" if number_first else reject,
@@ -194,8 +204,8 @@ def _shape(model: Model, op: Op) -> str:
         return {"single": "view", "multi": "views", "detach": "detach"}[op.view]
     if op.factory and not op.schema.tensor_arguments:
         return "factory"
-    if len(op.schema.returns) > 1:
-        return "several"
+    if len(op.schema.returns) != 1:
+        return "several" if op.schema.returns else "nothing"
     return "functional" if op.schema.returns[0].type.holds_tensors else "value"
 
 

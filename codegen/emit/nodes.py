@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..model import Derivative, Formula, Model
@@ -117,8 +118,7 @@ def _family(model: Model, family: str) -> str | None:
 def _node_class(model: Model, derivative: Derivative) -> NodeClass:
     formulas = [formula for formula in derivative.backward if formula.kind != "non_differentiable"]
     gradients = tuple(_gradient(model, derivative, formula) for formula in formulas)
-    kinds = ("input", "output")  # in this order in `kept`, since inputs are saved first
-    tensors = [use.value.name for kind in kinds for use in derivative.saved if use.value.kind == kind]
+    tensors = [use.value.name for use in (*derivative.saved_before, *derivative.saved_after)]
     return NodeClass(
         name=derivative.node,
         op_name=registered_name(model, derivative.op),
@@ -149,6 +149,13 @@ def _has_several_grads(derivative: Derivative) -> bool:
 def _gradient_count(derivative: Derivative) -> int:
     flags = derivative.output_differentiability
     return sum(flags) if flags else len(derivative.op.schema.returns)
+
+
+def gradient_names(several: bool, indices: Iterable[int]) -> dict[str, str]:
+    """The gradients of the outputs in Python, whatever a formula calls them."""
+    if several:
+        return {f"grads[{i}]": f"grads[{i}]" for i in indices}
+    return {"grads[0]": "grad", "grads": "(grad,)"}
 
 
 def _is_list(derivative: Derivative, name: str) -> bool:
@@ -189,6 +196,7 @@ def _node_names(model: Model, derivative: Derivative, formula: Formula) -> dict[
     """What stands for the names of a formula in ``apply``: tensors are local variables, other values are fields."""
     edges = [edge.name for edge in derivative.edges]
     names = {name: op_reference(model, name) for name in formula.ops}
+    names |= {name: name for name in derivative.op.schema.result_names}  # which a formula may call by number, too
     for value in formula.saved:
         if value.kind in ("value", "metadata"):
             names[value.expression] = f"node.{value.field}"
@@ -196,6 +204,4 @@ def _node_names(model: Model, derivative: Derivative, formula: Formula) -> dict[
         owner, _, argument = name.partition(".")
         if owner == "needs_input_grad":
             names[name] = f"bool(edges[{edges.index(argument)}])" if argument in edges else "False"
-    if not _has_several_grads(derivative):
-        names["grads[0]"] = "grad"
-    return names
+    return names | gradient_names(_has_several_grads(derivative), formula.grads)

@@ -21,7 +21,9 @@ IMPORTS = {
         (
             "edge_of",
             "edges_of",
+            "check_constant",
             "check_inplace",
+            "check_writable",
             "mark_written",
             "rebase",
             "set_array",

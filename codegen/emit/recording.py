@@ -18,17 +18,6 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class SavedOutput:
-    """An output that is kept: its variable, and whether it has a gradient of its own."""
-
-    name: str
-    differentiable: bool
-
-    def __str__(self) -> str:
-        return f"save_output(node, {self.name})" if self.differentiable else f"save({self.name})"
-
-
-@dataclass(frozen=True, slots=True)
 class Recording:
     """The pieces of the part of a function that makes the node.
 
@@ -37,7 +26,7 @@ class Recording:
     ``wanted``   whether any edge leads anywhere
     ``values``   the fields of the node for numbers, shapes and the like: the assignments, without the node
     ``kept``     the inputs that are kept, one expression each
-    ``outputs``  the outputs that are kept, once the kernel has run
+    ``after``    what is kept once the kernel has run: outputs, and the inputs that it changes
     ``single``   one tensor has an edge, so that one line says it all
     """
 
@@ -48,18 +37,13 @@ class Recording:
     next_edges: str
     values: tuple[str, ...]
     kept: tuple[str, ...]
-    outputs: tuple[SavedOutput, ...]
+    after: tuple[str, ...]
     single: bool
 
     @property
-    def keep_outputs(self) -> str:
-        """The assignment that adds the outputs to what the node keeps."""
-        return f"node.kept {'+=' if self.kept else '='} {tuple_of(map(str, self.outputs))}"
-
-    @property
-    def keep_written(self) -> str:
-        """The same for an in-place variant, whose only output is the input."""
-        return f"node.kept {'+=' if self.kept else '='} (save_output(node, input),)"
+    def keep_after(self) -> str:
+        """The assignment that adds to what the node keeps when the kernel has run."""
+        return f"node.kept {'+=' if self.kept else '='} {tuple_of(self.after)}"
 
 
 def recording_of(model: Model, op: Op) -> Recording | None:
@@ -78,8 +62,8 @@ def recording_of(model: Model, op: Op) -> Recording | None:
         values=tuple(
             _assignment(derivative, use) for use in derivative.saved if use.value.kind in ("value", "metadata")
         ),
-        kept=tuple(_kept(derivative, op, use) for use in derivative.saved if use.value.kind == "input"),
-        outputs=_saved_outputs(derivative),
+        kept=tuple(_kept(derivative, op, use) for use in derivative.saved_before),
+        after=tuple(_kept_after(derivative, op, use) for use in derivative.saved_after),
         single=alone and not edges[0].type.is_list,
     )
 
@@ -202,11 +186,16 @@ def _metadata(op: Op, argument: Argument, attribute: str) -> str:
     return f"None if {name} is None else {text}" if argument.type.is_optional else text
 
 
-def _saved_outputs(derivative: Derivative) -> tuple[SavedOutput, ...]:
-    names = derivative.op.schema.result_names
-    differentiable = dict(zip(names, derivative.output_differentiability))
-    saved = [use.value.name for use in derivative.saved if use.value.kind == "output"]
-    return tuple(SavedOutput(name, differentiable.get(name, True)) for name in saved)
+def _kept_after(derivative: Derivative, op: Op, use: SavedUse) -> str:
+    """An output as the node keeps it, that of an in-place variant being its input; or an input that the op changes."""
+    if use.value.kind == "input":
+        return _kept(derivative, op, use)
+    if op.kind == "inplace":
+        return "save_output(node, input)"
+    differentiable = dict(zip(derivative.op.schema.result_names, derivative.output_differentiability))
+    has_gradient = differentiable.get(use.value.name, True)
+    variable = use.value.name if len(derivative.op.schema.returns) > 1 else "result"
+    return f"save_output(node, {variable})" if has_gradient else f"save({variable})"
 
 
 _INTEGRAL = ("integral", "number_integral")

@@ -468,6 +468,17 @@ class OrmqrBackward0(Node):
         return ormqr_backward(grad, self, input2, input3, node.left, node.transpose)
 
 
+class LinalgLdlSolveBackward0(Node):
+    """linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, edges, grad):
+        if grad is None:
+            return (None, None)
+        raise no_derivative("linalg_ldl_solve")
+
+
 class LinalgSvdBackward0(Node):
     """_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
 

@@ -2411,7 +2411,15 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
         B_array = B._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_ldl_solve, LD, pivots, B, hermitian=hermitian, out=out)
-    return wrap(_linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian))
+    node = None
+    if (LD._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        LD_edge = LD._mt_edge or edge_of(LD)
+        B_edge = B._mt_edge or edge_of(B)
+        if LD_edge or B_edge:
+            node = nodes.LinalgLdlSolveBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (LD_edge, B_edge)
+    return wrap(_linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian), node)
 
 
 def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
@@ -2427,6 +2435,7 @@ def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
+    refuse_grad("aten::linalg_ldl_solve", LD, B, out)
     set_array(out, _linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian, out=out_array))
     mark_written(out)
     return out

@@ -5,7 +5,15 @@
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import nn as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array, unless_complex
+from mindtorch.autograd.history import (
+    check_constant,
+    check_inplace,
+    edge_of,
+    mark_written,
+    rebase,
+    set_array,
+    unless_complex,
+)
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_output
@@ -1190,6 +1198,10 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
         return raise_bad_argument(
             native_batch_norm, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
         )
+    if running_mean is not None and running_mean._mt_edge is not None:
+        check_constant("native_batch_norm", "running_mean", running_mean)
+    if running_var is not None and running_var._mt_edge is not None:
+        check_constant("native_batch_norm", "running_var", running_var)
     node = None
     if (
         input._mt_edge is not None
@@ -7648,6 +7660,10 @@ def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_
         momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 7)
     if type(eps) is not float:
         eps = float_of(eps, "_native_batch_norm_legit", "eps", 8)
+    if running_mean._mt_edge is not None:
+        check_constant("_native_batch_norm_legit", "running_mean", running_mean)
+    if running_var._mt_edge is not None:
+        check_constant("_native_batch_norm_legit", "running_var", running_var)
     return composite.native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
@@ -7710,6 +7726,10 @@ def _batch_norm_with_update(input, weight, bias, running_mean, running_var, mome
         momentum = float_of(momentum, "_batch_norm_with_update", "momentum", 6)
     if type(eps) is not float:
         eps = float_of(eps, "_batch_norm_with_update", "eps", 7)
+    if running_mean._mt_edge is not None:
+        check_constant("_batch_norm_with_update", "running_mean", running_mean)
+    if running_var._mt_edge is not None:
+        check_constant("_batch_norm_with_update", "running_var", running_var)
     return composite.batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps)
 
 

@@ -5,7 +5,15 @@
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import pointwise as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array, unless_complex
+from mindtorch.autograd.history import (
+    check_constant,
+    check_inplace,
+    edge_of,
+    mark_written,
+    rebase,
+    set_array,
+    unless_complex,
+)
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad, write_back, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
@@ -5001,6 +5009,8 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
         training = bool_of(training, "rrelu_with_noise", "training", 5)
     if generator is not None:
         generator = generator_of(generator, "rrelu_with_noise", "generator", 6)
+    if noise._mt_edge is not None:
+        check_constant("rrelu_with_noise", "noise", noise)
     node = None
     if (
         input._mt_edge is not None
@@ -5014,9 +5024,11 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
         node.lower = lower
         node.upper = upper
         node.training = training
-        node.kept = (save(input), save(noise))
+        node.kept = (save(input),)
     if node is not None:
-        return recorded(node, composite.rrelu_with_noise, input, noise, lower, upper, training, generator)
+        result = recorded(node, composite.rrelu_with_noise, input, noise, lower, upper, training, generator)
+        node.kept += (save(noise),)
+        return result
     return composite.rrelu_with_noise(input, noise, lower, upper, training, generator)
 
 
@@ -5044,6 +5056,8 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
         training = bool_of(training, "rrelu_with_noise_backward", "training", 6)
     if self_is_result is not False and self_is_result is not True:
         self_is_result = bool_of(self_is_result, "rrelu_with_noise_backward", "self_is_result", 7)
+    if noise._mt_edge is not None:
+        check_constant("rrelu_with_noise_backward", "noise", noise)
     node = None
     if (
         (grad_output._mt_edge is not None or input._mt_edge is not None)

@@ -41,7 +41,7 @@ class CopiedOut:
     @cached_property
     def _functional(self) -> OpOverload:
         entry = self._function.op  # type: ignore[attr-defined]
-        return operators._overload(entry.namespace, entry.name)
+        return operators._overload(entry.namespace, entry.name.rpartition("::")[2])
 
     def _options(self, outs: dict[str, Any]) -> dict[str, Any]:
         """What a factory has to be told, and `out` decides."""

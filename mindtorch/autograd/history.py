@@ -179,6 +179,23 @@ def check_inplace(tensor: Tensor) -> None:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
+def check_constant(op: str, argument: str, *tensors: Any) -> None:
+    """Refuse tensors that require grad where an op has no gradient to give."""
+    if _thread.grad_enabled and any(isinstance(tensor, Tensor) and edge_of(tensor) for tensor in tensors):
+        raise RuntimeError(
+            f"The function '{op}' is not differentiable with respect to argument '{argument}'. This input cannot have "
+            "requires_grad True."
+        )
+
+
+def check_writable(op: str, argument: str, *tensors: Tensor) -> None:
+    """Refuse what an op may not change besides its `self`: tensors that require grad, since nothing is recorded of the
+    change, and those of inference mode."""
+    check_constant(op, argument, *tensors)
+    if not _thread.inference and any(tensor.is_inference() for tensor in tensors):
+        raise _inference_write()
+
+
 def mark_written(tensor: Tensor) -> None:
     """Raise the version that the tensor shares with its views."""
     counter = tensor._mt_version
@@ -187,10 +204,14 @@ def mark_written(tensor: Tensor) -> None:
     elif tensor._mt_meta is None or not tensor._mt_meta.inference:
         tensor._mt_version = [1]
     elif not _thread.inference:
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
-        )
+        raise _inference_write()
+
+
+def _inference_write() -> RuntimeError:
+    return RuntimeError(
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+        "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+    )
 
 
 def rebase(tensor: Tensor, node: Any, output_nr: int = 0) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mindtorch.autograd.history import mark_written
 from mindtorch.autograd.outputs import write_out
 from mindtorch.composite import out_forms
 from mindtorch.composite.activations import glu as glu
@@ -130,10 +129,7 @@ def conj_physical(input: Tensor) -> Tensor:
 
 
 def conj_physical_(input: Tensor) -> Tensor:
-    if input.is_complex():
-        return input.copy_(ops._conj_physical(input))
-    mark_written(input)
-    return input
+    return input.copy_(ops._conj_physical(input) if input.is_complex() else input)
 
 
 def conj_physical_out(input: Tensor, out: Tensor) -> Tensor:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import errors
-from mindtorch.autograd.history import mark_written
+from mindtorch import errors, state
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written
 from mindtorch.backends.sparsecpu.copies import resize, resize_and_clear
 from mindtorch.composite.index_forms import convert_indices_from_coo_to_csr as convert_indices_from_coo_to_csr
 from mindtorch.composite.index_forms import convert_indices_from_csr_to_coo as convert_indices_from_csr_to_coo
@@ -49,6 +49,8 @@ def resize_as_sparse_(input, the_template) -> Tensor:
 def _resized(change: Callable[..., Any], op: str, input: Tensor, *sizes: Any) -> Tensor:
     if not input.is_sparse:
         raise errors.no_kernel(op, "CPU", ["SparseCPU"])
+    if edge_of(input) is not None and state.thread.grad_enabled:
+        check_inplace(input)
     change(input._mt_array, *sizes)
     mark_written(input)
     return input

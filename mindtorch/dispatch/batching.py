@@ -38,6 +38,12 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
         result = rule(function, args, kwargs)
         if result is not NotImplemented:
             return result
+    if (
+        entry.changed_inputs(args)
+        and not entry.composite
+        and any(map(is_batched, tensors_in((*args, *kwargs.values()))))
+    ):
+        raise no_batching_rule(entry.name)
     return run(function, args if entry.composite else _with_lifted_first(entry, args, kwargs), kwargs)
 
 
@@ -75,6 +81,11 @@ def check_not_empty(op: str, size: int) -> None:
             f"Batching rule not implemented for {qualified(op)}. The fallback path does not support vmap over dims of "
             "size 0."
         )
+
+
+def no_batching_rule(op: str) -> RuntimeError:
+    """torch's error for an op that is not run for one sample after the other: all would write the same memory."""
+    return RuntimeError(f"Batching rule not implemented for {qualified(op)}. We could not generate a fallback.")
 
 
 def is_batched(value: Any) -> bool:

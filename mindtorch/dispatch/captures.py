@@ -101,10 +101,8 @@ def _new_and_noted(cls: type) -> Any:
     return made
 
 
-def check_write(entry: OpEntry, target: Any) -> None:
-    """Refuse an in-place op that would write to a captured tensor or to a view of one."""
-    if not isinstance(target, Tensor):
-        return
+def check_write(entry: OpEntry, target: Tensor) -> None:
+    """Refuse an op that would write to a captured tensor or to a view of one."""
     base = target if target._base is None else target._base
     if base not in _thread.own_tensors:
         raise RuntimeError(

@@ -78,8 +78,8 @@ def checked(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any
     written = _written(entry, args, kwargs)
     _check_inputs(entry, before, written)
     results = tensors_among((result,))
-    if written:
-        _check_returned(entry, results, written)
+    if returned := _returned(entry, args, kwargs):
+        _check_returned(entry, results, returned)
     elif entry.view is not None:
         _check_views(entry, results, args[0])
     else:
@@ -95,10 +95,16 @@ def _is_out(entry: OpEntry) -> bool:
 
 
 def _written(entry: OpEntry, args: tuple, kwargs: dict) -> list[Tensor]:
-    """The tensors that the schema says are written, in its order."""
+    """The tensors that the schema says are written."""
+    by_name = (kwargs.get(each.name) for each in entry.schema.arguments if each.written)
+    return tensors_among((*entry.written(args), *by_name, kwargs["out"] if _is_out(entry) else None))
+
+
+def _returned(entry: OpEntry, args: tuple, kwargs: dict) -> list[Tensor]:
+    """Those among them that the op returns."""
     if _is_out(entry):
         return tensors_among((kwargs["out"],))
-    return tensors_among(value for argument, value in zip(entry.schema.arguments, args) if argument.written)
+    return tensors_among(entry.written(args)[:1]) if entry.is_inplace else []
 
 
 def _check_inputs(entry: OpEntry, before: Iterable[_Before], written: list[Tensor]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from mindtorch import state
 from mindtorch.dispatch import anomaly, autocast, batching, debug, torch_dispatch, trace
+from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.captures import check_write
 from mindtorch.dispatch.forward_ad import call_with_tangents, has_tangents
 from mindtorch.dispatch.methods import METHOD_PREFIX, not_implemented
@@ -84,8 +85,9 @@ def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
     entry = function.op
     if entry.composite:
         return _let_through(function, args, kwargs)
-    if _thread.own_tensors is not None and entry.is_inplace:
-        check_write(entry, args[0])
+    if _thread.own_tensors is not None:
+        for target in tensors_among(entry.written(args)):
+            check_write(entry, target)
     if _sees_tangents() and has_tangents((*args, *kwargs.values())):
         result = call_with_tangents(_call_autograd, function, args, kwargs)
     elif _thread.inference:

@@ -56,6 +56,8 @@ def call_with_tangents(run: Callable, function: Callable, args: tuple, kwargs: d
     entry: OpEntry = function.op  # type: ignore[attr-defined]
     _check_supported(entry, kwargs)
     arguments = _arguments_in_order(entry, args, kwargs)
+    if has_tangents(entry.changed_inputs(arguments)):
+        raise no_forward_rule(entry.base)  # whose formulas give the tangents of results, and not of what it changes
     tangents = [_tangents_at(number, value) for value in arguments]
     with inside_of(number):
         if entry.is_inplace and entry.jvp is not None:

@@ -4,7 +4,7 @@ The built-in backends register through the same two functions that an out-of-tre
 `keys.register_backend` and `register_kernel`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
@@ -154,6 +154,14 @@ class OpEntry:
     @property
     def is_inplace(self) -> bool:
         return self.base.endswith("_") and not self.base.endswith("__")
+
+    def written(self, args: Sequence[Any]) -> list[Any]:
+        """The positional arguments that a call writes."""
+        return [value for each, value in zip(self.schema.arguments, args) if each.written and not each.keyword_only]
+
+    def changed_inputs(self, args: Sequence[Any]) -> list[Any]:
+        """Those besides the `self` of an in-place op, of an op that is generated."""
+        return [] if self.boxed else self.written(args)[self.is_inplace :]
 
     def __repr__(self) -> str:
         return f"<OpEntry {qualified(self.schema_text)}>"

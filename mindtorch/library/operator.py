@@ -17,7 +17,7 @@ from mindtorch.autograd.function_vmap import by_rule
 from mindtorch.autograd.history import mark_written
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
-from mindtorch.dispatch.batching import one_by_one
+from mindtorch.dispatch.batching import no_batching_rule, one_by_one
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.keys import backend_of
@@ -194,9 +194,8 @@ class Operator:
 
     def _find_kernel(self, array_class: Any) -> Callable:
         kernel = self._kernel_for(array_class)
-        if array_class is BatchedArray and kernel is not self.kernel(IMPLICIT):
-            rule = self.kernel(BATCHED)
-            return partial(one_by_one, self.name, self.run_kernel) if rule is None else partial(by_rule, rule)
+        if array_class is BatchedArray and (kernel is None or kernel is not self.kernel(IMPLICIT)):
+            return self._batched_kernel()
         if kernel is not None:
             return kernel
         if array_class is None:
@@ -205,6 +204,15 @@ class Operator:
         if name == "Meta":
             raise NotImplementedError(_NO_FAKE.format(self.name))
         raise errors.no_kernel(self.name, name, list(self.kernels))
+
+    def _batched_kernel(self) -> Callable:
+        """The rule for `vmap`, or the op for each sample; one that writes could not write to what samples share."""
+        rule = self.kernel(BATCHED)
+        if rule is not None:
+            return partial(by_rule, rule)
+        if self.declaration.is_mutable:
+            raise no_batching_rule(self.name)
+        return partial(one_by_one, self.name, self.run_kernel)
 
 
 class _ByClass(dict):

@@ -124,7 +124,7 @@ def embedding(
         padding_idx += weight.shape[0]
     if max_norm is not None:
         with no_grad():
-            ops.embedding_renorm_(weight, input, max_norm, norm_type)
+            ops.embedding_renorm_(weight.detach(), input, max_norm, norm_type)
     return ops.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 

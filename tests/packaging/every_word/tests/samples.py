@@ -1,0 +1,11 @@
+"""Test inputs."""
+
+from mindtorch.testing.ops import call
+
+
+def unary(make):
+    yield call(make(2, 3))
+
+
+def with_state(make):
+    yield call(make(2, 3), make(2, 3, differentiable=False))
