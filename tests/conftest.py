@@ -7,6 +7,11 @@ from itertools import groupby
 import pytest
 
 from mindtorch import warning
+from tests import daily
+
+
+def pytest_report_header():
+    return daily.HEADER
 
 # -------------------- order --------------------
 

@@ -1,9 +1,9 @@
-"""The modules of torch's test suite, and which of its samples a run looks at: some, always the same, or all of them.
+"""The modules of torch's test suite, and which of its samples a run looks at: some, others each day, or all of them.
 
-MINDTORCH_SAMPLES=all takes all, MINDTORCH_SAMPLES_SEED=7 another choice.
+MINDTORCH_SAMPLES=all takes all. MINDTORCH_SAMPLES_SEED=20260131 makes the choice of another day; the head of a run
+tells which it was.
 """
 
-import os
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -12,10 +12,9 @@ from unittest.mock import patch
 import pytest
 import torch
 
-REASON = "the samples are in torch's test suite, which needs the package expecttest"
+from tests.daily import ALL, SEED
 
-ALL = os.environ.get("MINDTORCH_SAMPLES") == "all"
-SEED = int(os.environ.get("MINDTORCH_SAMPLES_SEED", "0"))
+REASON = "the samples are in torch's test suite, which needs the package expecttest"
 
 
 def torch_tests(name: str) -> Any:

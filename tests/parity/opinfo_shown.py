@@ -90,6 +90,13 @@ def values_only(value: Any) -> Any:
     return [values_only(each) for each in value] if isinstance(value, list) else value
 
 
+def without_strides(value: Any) -> Any:
+    """Without the order of elements in memory."""
+    if isinstance(value, Shown):
+        return replace(value, strides=())
+    return [without_strides(each) for each in value] if isinstance(value, list) else value
+
+
 def _shown(tensor: Any, T: Any) -> Any:
     plain = tensor.detach()
     if plain.layout is not T.strided:

@@ -1,6 +1,6 @@
 """Every derivative of torch's own samples of its operators is torch's: see `opinfo_derivatives` for the ways.
 
-What a run looks at says `opinfo_choice`.
+What a run looks at says `opinfo_choice`, what is known to differ `opinfo_differences`.
 """
 
 import itertools
@@ -11,55 +11,90 @@ import torch
 
 import mindtorch
 from tests.parity import opinfo
-from tests.parity.opinfo_choice import ALL, chosen, spread
+from tests.parity.known import FREE, OURS, Known, Table
+from tests.parity.opinfo_choice import chosen, spread
 from tests.parity.opinfo_derivatives import CHECKS, DTYPES, WIDE, cases
-from tests.parity.opinfo_differences import KNOWN
-from tests.parity.opinfo_shown import difference, differs, outcome, visible
+from tests.parity.opinfo_differences import TABLE
+from tests.parity.opinfo_shown import difference, is_more, outcome, visible, without_strides
 
 COUNT = 60  # operators of a day
-SAMPLES = 5 if ALL else 3  # of an operator, a dtype and a check
+SAMPLES = 5  # of an operator and a dtype: these have numbers
+OF_A_DAY = 3  # of these
 DIFFERENTIABLE = [info for info in opinfo.OPS if info.supports_autograd]
 
 
 def samples(info, dtype):
-    """Some of an operator's samples. The libraries and the makers of samples warn about themselves."""
+    """Some of an operator's samples, always the same. The libraries and the makers of samples warn about themselves."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return spread(list(itertools.islice(opinfo.samples(info, dtype, requires_grad=True), 400)), SAMPLES)
 
 
 def dtypes_of(info, check):
-    known = KNOWN.get(info.formatted_name, "").split()
-    return [each for each in (WIDE if "narrow" in known else DTYPES.get(check, WIDE)) if opinfo.takes(info, each)]
+    return [each for each in DTYPES.get(check, WIDE) if opinfo.takes(info, each)]
 
 
-def difference_in(info, check, sample):
+def differences_in(info, check, sample):
+    """How the libraries differ in the check, and in strides, which is a check of its own where all else agrees."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             both = cases(info, sample)
         own, other = (outcome(case.T, CHECKS[check], case) for case in both)
     except opinfo.NoCounterpart as error:
-        pytest.skip(f"mindtorch has no {error}")
-    return differs(own, other, KNOWN.get(info.formatted_name, "").split())
+        return {check: f"mindtorch has no {error}"}
+    if is_more(own, other):
+        return {check: None}
+    text = difference(without_strides(own), without_strides(other))
+    return {check: text} if text else {check: None, f"{check} strides": difference(own, other)}
+
+
+def verdicts(info, check, dtype):
+    given = samples(info, dtype)
+    yield TABLE.beyond(info.formatted_name, check, dtype, len(given))
+    for number, sample in chosen(list(enumerate(given)), OF_A_DAY):
+        for name, text in differences_in(info, check, sample).items():
+            yield TABLE.verdict(info.formatted_name, name, dtype, number, text)
 
 
 @pytest.mark.parametrize("info", chosen(DIFFERENTIABLE, COUNT), ids=lambda info: info.formatted_name)
 def test_derivatives(info):
-    found = []
-    for check in CHECKS.keys() - KNOWN.get(info.formatted_name, "").split():
-        for dtype in dtypes_of(info, check):
-            for number, sample in enumerate(samples(info, dtype)):
-                text = difference_in(info, check, sample)
-                found += [f"{check} {dtype} #{number} {text}"] if text else []
+    found = [text for check in CHECKS for dtype in dtypes_of(info, check) for text in verdicts(info, check, dtype)]
+    found = list(filter(None, found))
     assert not found, "\n".join(found)
+
+
+# -------------------- the comparison and the table themselves --------------------
 
 
 @pytest.mark.parametrize("T", (mindtorch, torch), ids=lambda T: T.__name__)
 def test_a_wrong_gradient_is_seen(T):
-    """The comparison itself: a gradient that is off by one in a thousand, or has other strides, differs."""
+    """A gradient that is off by one in a thousand, or has other strides, differs."""
     x = T.arange(6.0).reshape(2, 3)
     first, second, third = (visible(value, T) for value in (x, x * 1.001, x.t().contiguous().t()))
     assert difference(first, first) is None
     assert "values" in difference(first, second)
     assert "strides" in difference(first, third)
+    assert difference(without_strides(first), without_strides(third)) is None
+
+
+def test_what_is_expected_to_differ_has_to():
+    table = Table(Known("sin", "gradient", FREE, "for the test", dtypes="float64", samples="0 2-3"))
+    assert table.verdict("sin", "gradient", "float64", 2, "values") is None
+    assert "agrees" in table.verdict("sin", "gradient", "float64", 2, None)
+    for others in (("cos", "gradient", "float64", 2), ("sin", "tangent", "float64", 2), ("sin", "gradient", "bool", 2)):
+        assert "values" in table.verdict(*others, "values")
+        assert table.verdict(*others, None) is None
+    assert "values" in table.verdict("sin", "gradient", "float64", 1, "values")
+    assert "3 samples" in table.beyond("sin", "gradient", "float64", 3)
+    assert table.beyond("sin", "gradient", "float64", 4) is None
+    with pytest.raises(AssertionError, match="what it takes"):
+        Known("sin", "gradient", OURS, "for the test")
+
+
+@pytest.mark.parametrize("known", TABLE.entries, ids=lambda known: f"{known.operator}-{known.check}")
+def test_an_entry_is_about_something(known):
+    """Nothing in the table is about what no run looks at."""
+    info = next(each for each in DIFFERENTIABLE if each.formatted_name == known.operator)
+    dtypes = dtypes_of(info, known.check.removesuffix(" strides"))
+    assert dtypes and set(known.dtypes.split()) <= set(dtypes)
