@@ -146,6 +146,13 @@ def no_derivative(op: str) -> RuntimeError:
     return RuntimeError(f"derivative for {qualified(op).partition('.')[0]} is not implemented")
 
 
+def no_strides(layout: Any) -> RuntimeError:
+    """For what asks a sparse tensor where its elements lie in memory."""
+    if not layout.is_compressed:
+        return NotImplementedError("Cannot access storage of SparseTensorImpl")
+    return RuntimeError(f"Sparse {layout.shown.removeprefix('Sparse').upper()} tensors do not have strides")
+
+
 def missing_kernel(op: str, backend: str, signature: str, file: str) -> NotImplementedError:
     """What a generated stub raises until somebody writes the kernel."""
     return NotImplementedError(f"{op} has no {backend} kernel: define `def {signature}` in {file}")

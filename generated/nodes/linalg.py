@@ -20,6 +20,7 @@ from mindtorch.autograd.formulas.reflections import householder_product_backward
 from mindtorch.autograd.formulas.solvers import (
     cholesky_inverse_backward,
     cholesky_solve_backward,
+    lstsq_backward,
     lu_solve_backward,
     lu_unpack_backward,
     pinv_backward,
@@ -547,6 +548,20 @@ class LinalgPinvBackward0(Node):
         if grad is None:
             return (None,)
         return (pinv_backward(grad, self, result),)
+
+
+class LinalgLstsqBackward0(Node):
+    """linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)"""
+
+    __slots__ = ()
+
+    saved = ("self", "b", "solution")
+
+    def apply(node, *grads):
+        self, b, solution = node.unpack()
+        if all([grad is None for grad in grads]):
+            return (None, None)
+        return lstsq_backward(grads[0], grads[1], self, b, solution)
 
 
 class LinalgCrossBackward0(Node):

@@ -3,6 +3,7 @@
 """The backward steps of the nn ops."""
 
 from mindtorch.autograd.formulas.attention import attention_grads
+from mindtorch.autograd.formulas.common import no_backward_derivative
 from mindtorch.autograd.formulas.convolution import convolution_double_backward, convolution_grads
 from mindtorch.autograd.formulas.grids import grid_sampler_double_backward
 from mindtorch.autograd.formulas.nn import (
@@ -452,7 +453,7 @@ class EmbeddingBagBackwardBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        raise no_derivative("_embedding_bag_backward")
+        return (no_backward_derivative("_embedding_bag_backward"),)
 
 
 class EmbeddingBagDenseBackwardBackward0(Node):

@@ -3706,6 +3706,25 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
         rcond = float_of(rcond, "linalg_lstsq", "rcond", 3)
     if driver is not None and type(driver) is not str:
         driver = str_of(driver, "linalg_lstsq", "driver")
+    node = None
+    if (
+        (input._mt_edge is not None or b._mt_edge is not None)
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input, b))
+    ):
+        input_edge = input._mt_edge or edge_of(input)
+        b_edge = b._mt_edge or edge_of(b)
+        if input_edge or b_edge:
+            node = nodes.LinalgLstsqBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, b_edge)
+            node.kept = (save(input), save(b))
+    if node is not None:
+        solution, residuals, rank, singular_values = recorded_outputs(
+            node, (True, True, False, False), composite.linalg_lstsq, input, b, rcond, driver=driver
+        )
+        node.kept += (save_output(node, solution),)
+        return return_types.linalg_lstsq((solution, residuals, rank, singular_values))
     return return_types.linalg_lstsq(composite.linalg_lstsq(input, b, rcond, driver=driver))
 
 

@@ -283,7 +283,7 @@ OPS = (
     (SCHEMAS["linalg_pinv.rcond_tensor"], functions.linalg_pinv_rcond_tensor, {"composite": True}),
     (SCHEMAS["linalg_pinv.out_rcond_tensor"], functions.linalg_pinv_rcond_tensor_out, {"composite": True}),
     (SCHEMAS["pinverse"], functions.pinverse, {"composite": True, "autocast": "fp32"}),
-    (SCHEMAS["linalg_lstsq"], functions.linalg_lstsq, {"composite": True, "autocast": "fp32"}),
+    (SCHEMAS["linalg_lstsq"], functions.linalg_lstsq, {"composite": True, "differentiable": True, "autocast": "fp32"}),
     (SCHEMAS["linalg_lstsq.out"], functions.linalg_lstsq_out, {"composite": True}),
     (SCHEMAS["linalg_tensorinv"], functions.linalg_tensorinv, {"composite": True, "autocast": "fp32"}),
     (SCHEMAS["linalg_tensorinv.out"], functions.linalg_tensorinv_out, {"composite": True}),

@@ -2,9 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from mindtorch import state
+from mindtorch import errors, state
 from mindtorch.autograd.grad_mode import ModeContext
 from mindtorch.dispatch.tangents import Level, inside_of, keep_without_tangent, set_tangent, tangent_of
+from mindtorch.layout import strided
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
@@ -69,6 +70,8 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Tensor:
     for name, part in (("primal", tensor), ("tangent", tangent)):
         if not (part.is_floating_point() or part.is_complex()):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {part.dtype}")
+    if tensor.layout is not strided:
+        raise errors.no_strides(tensor.layout)
     if tangent_of(tensor, number) is not None:
         raise RuntimeError(
             f"Making a dual Tensor based on a Tensor that already has a forward gradient at the same level {number} is "

@@ -166,6 +166,12 @@ def _edge_on_base(view: Tensor, base: Tensor) -> tuple:
 # -------------------- writing in place --------------------
 
 
+def check_recorded_write(tensor: Tensor) -> None:
+    """An op that is made of others refuses what may not be written before it looks at anything else."""
+    if _thread.grad_enabled and edge_of(tensor) is not None:
+        check_inplace(tensor)
+
+
 def check_inplace(tensor: Tensor) -> None:
     """Refuse an in-place op that is about to be recorded, if the tensor may not be written."""
     meta = tensor._mt_meta

@@ -20,6 +20,13 @@ def following(array: Any, shape: Shape) -> Shape | None:
     return geometry.channels_last_strides(shape)
 
 
+def of_padding(array: Any, shape: Shape, pad: Any) -> Shape | None:
+    """The strides of a result of `shape`: of what is only cut off, those of a copy of the part."""
+    if any(width > 0 for width in pad):
+        return following(array, shape)
+    return geometry.preserved_strides(shape, geometry.strides_of(array))
+
+
 def of_normalization(array: Any) -> Shape | None:
     """The strides of a result of the same shape, row-major wherever the array is."""
     if geometry.has_format(array):

@@ -7,7 +7,7 @@ import numpy as np
 from mindtorch import geometry, state
 from mindtorch.autograd.formulas.indexing import gather_grad, index_select_grad
 from mindtorch.autograd.formulas.reduction import pick_backward
-from mindtorch.autograd.history import check_inplace, edge_of
+from mindtorch.autograd.history import check_recorded_write, edge_of
 from mindtorch.autograd.outputs import write_out
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.composite import out_forms
@@ -24,7 +24,6 @@ from mindtorch.dtype import int32, int64
 from mindtorch.iterator import broadcast_shapes, check_distinct, is_expanded, needs_resize, warn_if_expanded
 from mindtorch.memory_format import contiguous_format
 from mindtorch.promotion import can_convert
-from mindtorch.state import thread
 from mindtorch.tensor import Tensor
 
 # -------------------- stacking --------------------
@@ -298,12 +297,6 @@ take_out = out_forms.of_same_dtype(
 )
 
 
-def _check_recorded_write(input):
-    """An op that is made of others refuses what may not be written before it looks at anything else."""
-    if thread.grad_enabled and edge_of(input) is not None:
-        check_inplace(input)
-
-
 def index_fill(input, dim, index, value):
     return input.clone().index_fill_(dim, index, value)
 
@@ -322,7 +315,7 @@ def index_fill_(input, dim, index, value):
 
 def _check_filling(input: Tensor, dim: int, index: Tensor, is_complex: bool) -> int:
     """What can be wrong with a call of index_fill_; the dimension, counted from the first."""
-    _check_recorded_write(input)
+    check_recorded_write(input)
     if index.dtype is not int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index.ndim > 1:
@@ -370,7 +363,7 @@ def index_copy(input, dim, index, source):
 
 
 def index_copy_(input, dim, index, source):
-    _check_recorded_write(input)
+    check_recorded_write(input)
     check_distinct(input._mt_array)
     wrapped = geometry.wrap_dim(dim, input.ndim)
     _check_index_copy(input, wrapped, index, source)

@@ -2,6 +2,7 @@
 
 from math import prod
 
+from mindtorch.autograd.history import check_recorded_write
 from mindtorch.autograd.outputs import write_castable, write_out
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.composite import out_forms
@@ -252,6 +253,7 @@ def addr(input, vec1, vec2, beta, alpha):
 
 
 def addr_(input, vec1, vec2, beta, alpha):
+    check_recorded_write(input)
     for name, vector in (("vec1", vec1), ("vec2", vec2)):
         _check_vector(name, vector)
     if input.ndim != 2:

@@ -12,6 +12,7 @@ from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import finfo, float64
+from mindtorch.memory_format import contiguous_format
 from mindtorch.promotion import real_number
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn_once
@@ -208,9 +209,8 @@ def linalg_pinv(input: Tensor, atol: Any = None, rtol: Any = None, hermitian: bo
             f"linalg.pinv({input.dtype.storage_name}{{{list(input.shape)}}}): expected a tensor with 2 or more "
             "dimensions of float, double, cfloat or cdouble types"
         )
-    *batch, rows, columns = input.shape
     if not input.numel():
-        return input.new_empty((*batch, columns, rows))
+        return input.transpose(-2, -1).clone(memory_format=contiguous_format)
     if hermitian:
         return _hermitian_pinv(input, atol, rtol)
     left, values, right = ops.linalg_svd(input, False)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mindtorch import state
+from mindtorch.autograd.formulas.normalization import statistics_with_history
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu.normalization import normalize_rows, row_gradients
 from mindtorch.backends.cpu.strided import laid_out
@@ -28,7 +29,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     expect_float(input, "GroupNormKernelImpl")
     _check_dtypes(input, weight, bias)
     if not input.numel():
-        return input.clone(), input.new_zeros((N, group)), input.new_zeros((N, group))
+        return _affine(input.clone(), weight, bias), input.new_zeros((N, group)), input.new_zeros((N, group))
     wide = [each.to(float32) if _is_short(each) else each for each in (input, weight, bias)]  # rounded once, at the end
     is_plain = not state.interceptors and type(input._mt_array) is np.ndarray
     normalize = _normalized_arrays if is_plain else _normalized_groups
@@ -54,13 +55,17 @@ def _normalized_groups(
 ) -> tuple[Tensor, Tensor, Tensor]:
     rows = input.reshape(input.shape[0], group, -1)
     normal, mean, rstd = ops.native_layer_norm(rows, (rows.shape[2],), None, None, eps)
+    mean, rstd = statistics_with_history(rows, mean, rstd, [2])
     result = ops._unsafe_view(normal, input.shape)
     if (form := suggested_format(input._mt_array)) is not contiguous_format:
         result = result.to(memory_format=form)
-    shape = _by_channel(input)
+    return _affine(result, weight, bias), mean.squeeze(2), rstd.squeeze(2)
+
+
+def _affine(result: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    shape = _by_channel(result)
     result = result if weight is None else result * weight.reshape(shape)
-    result = result if bias is None else result + bias.reshape(shape)
-    return result, mean.squeeze(2), rstd.squeeze(2)
+    return result if bias is None else result + bias.reshape(shape)
 
 
 def _normalized_arrays(

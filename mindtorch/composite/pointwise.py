@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mindtorch.autograd.history import check_recorded_write, mark_written
 from mindtorch.autograd.outputs import write_out
 from mindtorch.composite import out_forms
 from mindtorch.composite.activations import glu as glu
@@ -129,7 +130,11 @@ def conj_physical(input: Tensor) -> Tensor:
 
 
 def conj_physical_(input: Tensor) -> Tensor:
-    return input.copy_(ops._conj_physical(input) if input.is_complex() else input)
+    if input.is_complex():
+        return input.copy_(ops._conj_physical(input))
+    check_recorded_write(input)
+    mark_written(input)
+    return input
 
 
 def conj_physical_out(input: Tensor, out: Tensor) -> Tensor:

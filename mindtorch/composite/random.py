@@ -6,10 +6,11 @@ from typing import Any
 
 from mindtorch.backends.cpu.random import permutation
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.tangents import without_forward_ad
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import float64, int64
 from mindtorch.generator import Generator
-from mindtorch.iterator import broadcast_shapes
+from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor, wrap
 
 # -------------------- rand and randn --------------------
@@ -203,19 +204,26 @@ def normal_functional(input, mean=0.0, std=1.0, generator=None):
     return _new(ops.empty_like(input).normal_(mean, std, generator=generator))
 
 
+# The gradients of mean and deviation are zeros, which is what writing random numbers over tensors makes of them.
+
+
 def normal_tensor_tensor(mean, std, generator=None):
     _check_deviations(std)
-    noise = mean.new_empty(_broadcast(mean, std)).normal_(generator=generator)
-    return _new(noise.mul_(std).add_(mean))
+    with without_forward_ad():
+        noise = (mean + std.to(mean.dtype)).contiguous().normal_(generator=generator)
+        return _new(noise.mul_(std.detach()).add_(mean.detach()))
 
 
 def normal_tensor_float(mean, std, generator=None):
-    return _new(ops.empty_like(mean).normal_(0.0, std, generator=generator).add_(mean))
+    with without_forward_ad():
+        return _new(mean.clone(memory_format=contiguous_format).normal_(0.0, std, generator=generator).add_(mean.detach()))
 
 
 def normal_float_tensor(mean, std, generator=None):
     _check_deviations(std)
-    return _new(ops.empty_like(std).normal_(generator=generator).mul_(std).add_(mean))
+    with without_forward_ad():
+        noise = std.clone(memory_format=contiguous_format).normal_(generator=generator)
+        return _new(noise.mul_(std.detach()).add_(mean))
 
 
 def normal_float_float(mean, std, size, generator=None, dtype=None, layout=None, device=None, pin_memory=None):
@@ -224,10 +232,6 @@ def normal_float_float(mean, std, size, generator=None, dtype=None, layout=None,
 
 def normal_float_float_out(mean, std, size, generator=None, out=None):
     return ops.empty_out(size, out=out).normal_(mean, std, generator=generator)
-
-
-def _broadcast(mean: Tensor, std: Tensor) -> tuple[int, ...]:
-    return broadcast_shapes(mean._mt_array.shape, std._mt_array.shape)
 
 
 def _check_deviations(std: Tensor) -> None:

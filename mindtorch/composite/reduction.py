@@ -130,8 +130,8 @@ def softmax(input: Tensor, dim: int, dtype: Dtype | None = None) -> Tensor:
 
 def safe_softmax(input: Tensor, dim: int, dtype: Dtype | None = None) -> Tensor:
     """The softmax, and zero instead of nan where everything is masked by -inf."""
-    blocked = (input == -math.inf).all(dim, keepdim=True)
-    return softmax(input, dim, dtype).masked_fill(blocked, 0.0)
+    blocked = (input == -math.inf).all(dim, keepdim=True)  # twice, for the gradient of nan is nan
+    return softmax(input.masked_fill(blocked, 0.0), dim, dtype).masked_fill(blocked, 0.0)
 
 
 def log_softmax(input: Tensor, dim: int, dtype: Dtype | None = None) -> Tensor:

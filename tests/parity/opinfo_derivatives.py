@@ -97,6 +97,19 @@ def _randoms(T: Any, like: list, number: int = 0) -> list:
     return [random_like(T, each, number + place) for place, each in enumerate(like)]
 
 
+def nudged(case: Case, number: int) -> Case:
+    """The same sample with numbers that differ in their last digits."""
+    T = case.T
+    generator = T.Generator().manual_seed(number)
+
+    def moved(leaf: Any) -> Any:
+        signs = T.randint(0, 2, tuple(leaf.shape), generator=generator).to(leaf.dtype) * 2 - 1
+        return (leaf.detach() * (1 + signs * T.finfo(leaf.dtype).eps)).requires_grad_()
+
+    args, kwargs = case.with_leaves([moved(leaf) for leaf in case.leaves()])
+    return Case(T, case.function, case.in_place, args, kwargs)
+
+
 # -------------------- checks --------------------
 
 
@@ -148,6 +161,9 @@ def single_tangents(case: Case) -> Any:
     return [_single_tangent(case, leaves, place) for place in range(len(leaves))]
 
 
+_ROUNDED = 1e-9  # what is left of double numbers that cancel
+
+
 def _single_tangent(case: Case, leaves: list, place: int) -> Any:
     T = case.T
     with T.autograd.forward_ad.dual_level():
@@ -167,7 +183,7 @@ def _duals(case: Case) -> list:
 def _unpacked(T: Any, tensor: Any) -> Any:
     """The value and its tangent; one of zeros counts as none, which one library or the other makes of it."""
     value, tangent = T.autograd.forward_ad.unpack_dual(tensor)
-    return value, tangent if tangent is not None and bool((tangent != 0).any()) else None
+    return value, None if tangent is None or bool((tangent.abs() <= _ROUNDED).all()) else tangent
 
 
 def tangent_of_gradient(case: Case) -> Any:

@@ -178,12 +178,26 @@ def _difference_of_tensors(own: Shown, other: Shown, tolerance: float, place: st
     for fact in ("dtype", "shape", "strides", "requires_grad"):
         if getattr(own, fact) != getattr(other, fact):
             return f"{place}: {fact} {getattr(own, fact)}, torch {getattr(other, fact)}"
-    finite = other.numbers[np.isfinite(other.numbers)]
-    largest = np.abs(finite).max(initial=_SMALLEST)
     tolerance = max(tolerance, TOLERANCES.get(other.dtype.removeprefix("torch."), 0.0))
-    if np.allclose(own.numbers, other.numbers, rtol=tolerance, atol=tolerance * largest, equal_nan=True):
+    if np.allclose(own.numbers, other.numbers, rtol=tolerance, atol=tolerance * _largest(other), equal_nan=True):
         return None
     return f"{place}: values {_brief(own)}, torch {_brief(other)}"
+
+
+def movement(value: Any, other: Any) -> float:
+    """The largest distance of the numbers of two outcomes of one call, relative to the largest number of each."""
+    if isinstance(value, Shown) and isinstance(other, Shown) and value.shape == other.shape:
+        with np.errstate(invalid="ignore"):
+            distances = np.abs(value.numbers - other.numbers)
+        return float(np.nanmax(distances, initial=0.0)) / _largest(value)
+    if isinstance(value, list) and isinstance(other, list):
+        return max(map(movement, value, other), default=0.0)
+    return 0.0
+
+
+def _largest(value: Shown) -> float:
+    finite = value.numbers[np.isfinite(value.numbers)]
+    return float(np.abs(finite).max(initial=_SMALLEST))
 
 
 def _brief(value: Any) -> str:

@@ -5,6 +5,7 @@ import math
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
 from mindtorch.dispatch.forward_ad import has_tangents
+from mindtorch.errors import derivative_not_implemented
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor
 
@@ -80,6 +81,11 @@ def reduced_count(shape, dim):
 def no_forward_derivative(op, *tangents):
     """Refuses: for an op of which torch has no derivative at all."""
     raise NotImplementedError(f"Trying to use forward AD with {op} that does not support it.")
+
+
+def no_backward_derivative(op):
+    """Refuses: for a backward pass that torch does not differentiate again."""
+    raise derivative_not_implemented(op)
 
 
 def sum_of(terms):

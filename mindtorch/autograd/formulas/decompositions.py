@@ -41,6 +41,8 @@ def inv_jvp(A_t, inverse):
 
 def det_backward(grad, A, result):
     """Gradient of the determinant: the cofactors, by singular values where there is no inverse."""
+    if not A.numel():
+        return ops.empty_like(A)
     if A.shape[-1] == 1:
         return _as_matrices(grad).expand(A.shape)
     if has_zeros(result) and not (thread.grad_enabled and result.any()):  # the slope of equal singular values is nan
@@ -93,9 +95,10 @@ def _is_vector(A, shape):
 
 def solve_backward(grad, A, shape, result, left):
     """Gradients of the matrix and of the right-hand side."""
-    B_grad = ops.linalg_solve(_adjoint(A), grad, left=left)
     if _is_vector(A, shape):
-        return -B_grad.unsqueeze(-1) * conj(result.unsqueeze(-2)), B_grad
+        A_grad, B_grad = solve_backward(grad.unsqueeze(-1), A, (*shape, 1), result.unsqueeze(-1), left)
+        return A_grad, B_grad.squeeze(-1)
+    B_grad = ops.linalg_solve(_adjoint(A), grad, left=left)
     product = B_grad.matmul(_adjoint(result)) if left else _adjoint(result).matmul(B_grad)
     return -product, B_grad
 

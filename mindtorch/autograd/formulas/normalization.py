@@ -30,7 +30,7 @@ def _per_channel(vector, ndim):
 def _batch_statistics(input, running_mean, running_var, mean, rstd, training, eps):
     if training:
         mean, rstd = _per_channel(mean, input.ndim), _per_channel(rstd, input.ndim)
-        return _statistics_with_history(input, mean, rstd, channel_dims(input))
+        return statistics_with_history(input, mean, rstd, channel_dims(input))
     return _per_channel(running_mean, input.ndim), _per_channel((running_var + eps).rsqrt(), input.ndim)
 
 
@@ -57,7 +57,7 @@ def batch_norm_jvp(input, input_t, weight, weight_t, bias_t, running_mean, runni
 def layer_norm_jvp(input, input_t, weight, weight_t, bias_t, mean, rstd, normalized_shape):
     """Tangent of layer normalization."""
     dims = list(range(input.ndim - len(normalized_shape), input.ndim))
-    mean, rstd = _statistics_with_history(input, mean, rstd, dims)
+    mean, rstd = statistics_with_history(input, mean, rstd, dims)
     normalized = (input - mean) * rstd
     return _affine_jvp(normalized, _normalized_jvp(normalized, input_t, rstd, dims), weight, weight_t, bias_t)
 
@@ -87,7 +87,7 @@ def batch_norm_weight_grad_jvp(
 def layer_norm_input_grad_jvp(grad_out, grad_out_t, input, input_t, weight, weight_t, mean, rstd, normalized_shape):
     """Tangent of the input's gradient in layer normalization."""
     dims = list(range(input.ndim - len(normalized_shape), input.ndim))
-    mean, rstd = _statistics_with_history(input, mean, rstd, dims)
+    mean, rstd = statistics_with_history(input, mean, rstd, dims)
     scaled, scaled_t = _scaled(grad_out, weight), _scaled_jvp(grad_out, grad_out_t, weight, weight_t)
     return _normalization_backward_jvp(scaled, scaled_t, (input - mean) * rstd, input_t, rstd, dims)
 
@@ -95,7 +95,7 @@ def layer_norm_input_grad_jvp(grad_out, grad_out_t, input, input_t, weight, weig
 def layer_norm_weight_grad_jvp(grad_out, grad_out_t, input, input_t, mean, rstd, normalized_shape):
     """Tangent of the weight's gradient in layer normalization."""
     dims = list(range(input.ndim - len(normalized_shape), input.ndim))
-    mean, rstd = _statistics_with_history(input, mean, rstd, dims)
+    mean, rstd = statistics_with_history(input, mean, rstd, dims)
     normalized = (input - mean) * rstd
     tangent = _normalized_jvp(normalized, input_t, rstd, dims)
     return sum_leading(grad_out_t * normalized + grad_out * tangent, normalized_shape)
@@ -150,7 +150,7 @@ def layer_norm_double_backward(
     """Gradients of native_layer_norm_backward with respect to grad_out, input and weight."""
     first = input.ndim - len(normalized_shape)
     dims = list(range(first, input.ndim))
-    mean, rstd = _statistics_with_history(input, mean, rstd, dims)
+    mean, rstd = statistics_with_history(input, mean, rstd, dims)
     out_part, input_part, weight_part = _normalization_double_backward(
         grad_input, grad_weight, grad_bias, grad_out, (input - mean) * rstd, rstd, weight, dims
     )
@@ -159,7 +159,7 @@ def layer_norm_double_backward(
     return out_part, input_part, weight_part
 
 
-def _statistics_with_history(input, mean, rstd, dims):
+def statistics_with_history(input, mean, rstd, dims):
     """The saved statistics as functions of the input, if somebody differentiates the formula that uses them."""
     if not (thread.grad_enabled and edge_of(input) is not None or has_tangents((input,))):
         return mean, rstd

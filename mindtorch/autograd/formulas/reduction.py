@@ -54,7 +54,7 @@ def prod_dim_backward(grad, self, result, dim, keepdim):
 
 def _product_of_others(self, dim):
     """For each element the product of all others along dim."""
-    return others_along(self, dim).prod(-1).movedim(-1, dim)
+    return others_along(self, dim).prod(-1).movedim(-1, dim).contiguous()
 
 
 def extremal_reduction_backward(grad, self, result, dim, keepdim):

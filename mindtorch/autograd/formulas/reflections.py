@@ -91,7 +91,7 @@ def ormqr_backward(grad, input, tau, other, left, transpose):
     if is_adjoint:
         reflections = _adjoint(reflections)
     turn = (lambda matrix: matrix) if left else _turned
-    of_vectors, of_factors, of_other = _gradients(turn(grad), reflections, turn(other))
+    of_vectors, of_factors, _ = _gradients(turn(grad), reflections, turn(other))
     if is_adjoint:
         of_vectors, of_factors = of_vectors[::-1], [conj(each) for each in reversed(of_factors)]
-    return *_of_inputs(of_vectors, of_factors, input), turn(of_other)
+    return *_of_inputs(of_vectors, of_factors, input), ops.ormqr(input, tau, grad, left, not transpose)

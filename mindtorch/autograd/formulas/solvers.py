@@ -3,6 +3,7 @@
 Of A X = B, the gradient of B is A^-H g and that of A is -(A^-H g) X^H; the factors get their shares of the latter.
 """
 
+from mindtorch.autograd.formulas.common import sum_of_given
 from mindtorch.autograd.formulas.decompositions import _triangle
 from mindtorch.dispatch import ops
 
@@ -58,15 +59,37 @@ def lu_unpack_backward(L_grad, U_grad, shape):
     return sum(parts[1:], parts[0])
 
 
+def lstsq_backward(grad, residuals_grad, A, b, solution):
+    """Gradients of the matrix and of the right-hand side: the solution is the pseudo-inverse times the latter.
+
+    The sum of squares that is left does not change with the solution, for it is the least.
+    """
+    if A.ndim - 1 == b.ndim:
+        columns = [each if each is None else each.unsqueeze(-1) for each in (grad, b, solution)]
+        A_grad, b_grad = lstsq_backward(columns[0], residuals_grad, A, *columns[1:])
+        return A_grad, b_grad if b_grad is None else b_grad.squeeze(-1)
+    A_grad = b_grad = None
+    if grad is not None:
+        inverse = ops.linalg_pinv(A, rtol=None, atol=None)
+        A_grad, b_grad = pinv_backward(grad.matmul(b.mH), A, inverse), inverse.mH.matmul(grad)
+    if residuals_grad is not None and residuals_grad.numel():
+        slope = 2 * residuals_grad.unsqueeze(-2) * (A.matmul(solution) - b)
+        A_grad, b_grad = sum_of_given(A_grad, slope.matmul(solution.mH)), sum_of_given(b_grad, -slope)
+    return A_grad, b_grad
+
+
 def pinv_backward(grad, self, result):
-    """Gradient of the pseudo-inverse, by the smaller of its two dimensions (Golub and Pereyra)."""
+    """Gradient of the pseudo-inverse, by the smaller of its two dimensions (Golub and Pereyra).
+
+    The sum begins with what is transposed, and lies in memory like it.
+    """
     adjoint, inverse_adjoint = grad.mH, result.mH
     if self.shape[-2] <= self.shape[-1]:
         product = adjoint.matmul(result)
         right = product.matmul(inverse_adjoint)
         outside = inverse_adjoint.matmul(result).matmul(adjoint - product.matmul(self))
-        return right - result.matmul(product).mH - self.matmul(result).matmul(right) + outside
+        return -result.matmul(product).mH + right - self.matmul(result).matmul(right) + outside
     product = result.matmul(adjoint)
     left = inverse_adjoint.matmul(product)
     outside = (adjoint - self.matmul(product)).matmul(result).matmul(inverse_adjoint)
-    return left - product.matmul(result).mH - left.matmul(result).matmul(self) + outside
+    return -product.matmul(result).mH + left - left.matmul(result).matmul(self) + outside

@@ -375,7 +375,7 @@ def constant_pad_nd(input, pad, value):
     shape = [n + low + high for n, (low, high) in zip(input.shape, sides)]
     if any(n + min(low, 0) + min(high, 0) < 0 for n, (low, high) in zip(input.shape, sides)):
         raise RuntimeError("narrow(): length must be non-negative.")
-    out = laid_out(np.full(shape, value, input.dtype), image_layout.following(input, tuple(shape)))
+    out = laid_out(np.full(shape, value, input.dtype), image_layout.of_padding(input, tuple(shape), pad))
     target = tuple(slice(max(low, 0), n - max(high, 0)) for n, (low, high) in zip(shape, sides))
     source = tuple(slice(max(-low, 0), n - max(-high, 0)) for n, (low, high) in zip(input.shape, sides))
     out[target] = input[source]

@@ -89,7 +89,7 @@ def _added_up(grad: np.ndarray, taps: list[Taps], size: Sequence[int]) -> np.nda
     places = np.ravel_multi_index(np.ix_(*(each.indices[:, 0] for each in taps)), tuple(size)).ravel()
     outer = grad.shape[: grad.ndim - len(taps)]
     result = np.zeros((prod(size), prod(outer)), grad.dtype)
-    np.add.at(result, places, grad.reshape(prod(outer), -1).T)
+    np.add.at(result, places, grad.reshape(prod(outer), len(places)).T)
     return result.T.reshape(*outer, *size)
 
 

@@ -390,7 +390,7 @@ def constant_pad(promotion: str) -> Kernel:
         shape = list(input.shape)
         for place in range(len(pad) // 2):
             shape[-1 - place] += pad[2 * place] + pad[2 * place + 1]
-        return new(tuple(shape), input.dtype, image_layout.following(input, tuple(shape)))
+        return new(tuple(shape), input.dtype, image_layout.of_padding(input, tuple(shape), pad))
 
     return kernel
 

@@ -160,8 +160,9 @@ class CompressedArray:
         result[...] = 0
         height, width = self.blocksize
         rows, columns = self.places()
-        terms = self.values_as_blocks() @ matrix.reshape(-1, width, matrix.shape[1])[columns]
-        np.add.at(result.reshape(-1, height, matrix.shape[1]), rows, terms)
+        blocks = matrix.reshape(matrix.shape[0] // width, width, matrix.shape[1])
+        terms = self.values_as_blocks() @ blocks[columns]
+        np.add.at(result.reshape(self.shape[0] // height, height, matrix.shape[1]), rows, terms)
         return result
 
     def values_as_blocks(self) -> np.ndarray:
