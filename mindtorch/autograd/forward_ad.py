@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from mindtorch import errors, state
 from mindtorch.autograd.grad_mode import ModeContext
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.tangents import Level, inside_of, keep_without_tangent, set_tangent, tangent_of
 from mindtorch.layout import strided
 from mindtorch.tensor import Tensor
@@ -100,7 +101,8 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
 def _view_inside_of(number: int, tensor: Any) -> Tensor:
     """The tensor without its tangent at a level."""
     with inside_of(number):
-        return tensor.view_as(tensor)
+        # a view of the same shape has strides of its own in dimensions of one element, which tell memory formats
+        return ops.alias(tensor) if 1 in tensor.shape else tensor.view_as(tensor)
 
 
 def _is_fwd_grad_enabled() -> bool:

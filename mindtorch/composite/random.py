@@ -216,7 +216,9 @@ def normal_tensor_tensor(mean, std, generator=None):
 
 def normal_tensor_float(mean, std, generator=None):
     with without_forward_ad():
-        return _new(mean.clone(memory_format=contiguous_format).normal_(0.0, std, generator=generator).add_(mean.detach()))
+        return _new(
+            mean.clone(memory_format=contiguous_format).normal_(0.0, std, generator=generator).add_(mean.detach())
+        )
 
 
 def normal_float_tensor(mean, std, generator=None):

@@ -97,6 +97,20 @@ def _randoms(T: Any, like: list, number: int = 0) -> list:
     return [random_like(T, each, number + place) for place, each in enumerate(like)]
 
 
+def widened(case: Case) -> Case:
+    """The same sample in double precision."""
+    given = (case.args, case.kwargs)
+    wide = {id(each): _double(case.T, each) for each in tensors(given, case.T)}
+    return Case(case.T, case.function, case.in_place, *replaced(given, wide))
+
+
+def _double(T: Any, tensor: Any) -> Any:
+    if not (tensor.is_floating_point() or tensor.is_complex()):
+        return tensor
+    wide = tensor.detach().to(T.complex128 if tensor.is_complex() else T.float64)
+    return wide.requires_grad_(tensor.requires_grad)
+
+
 def nudged(case: Case, number: int) -> Case:
     """The same sample with numbers that differ in their last digits."""
     T = case.T

@@ -187,9 +187,10 @@ def _difference_of_tensors(own: Shown, other: Shown, tolerance: float, place: st
 def movement(value: Any, other: Any) -> float:
     """The largest distance of the numbers of two outcomes of one call, relative to the largest number of each."""
     if isinstance(value, Shown) and isinstance(other, Shown) and value.shape == other.shape:
+        same = (value.numbers == other.numbers) | (np.isnan(value.numbers) & np.isnan(other.numbers))
         with np.errstate(invalid="ignore"):
-            distances = np.abs(value.numbers - other.numbers)
-        return float(np.nanmax(distances, initial=0.0)) / _largest(value)
+            distances = np.where(same, 0.0, np.abs(value.numbers - other.numbers))
+        return float(np.nan_to_num(distances, nan=np.inf).max(initial=0.0)) / _largest(value)
     if isinstance(value, list) and isinstance(other, list):
         return max(map(movement, value, other), default=0.0)
     return 0.0

@@ -26,7 +26,7 @@ def sort(input: Array, dim: int = -1, descending: bool = False, out: Pair | None
 def sort_stable(
     input: Array, stable: bool | None, dim: int = -1, descending: bool = False, out: Pair | None = None
 ) -> Pair:
-    """Always stable: so is torch's sort on the CPU."""
+    """Always stable, which torch's is where it is asked for."""
     values, axis = one_dim(input, dim)
     if input.dtype in _NO_SORT:
         raise _NO_SORT[input.dtype](input.dtype)
