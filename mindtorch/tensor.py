@@ -17,6 +17,7 @@ import numpy as np
 
 from mindtorch import geometry, roots, state, storage, typed_storage
 from mindtorch.autograd_meta import DEFAULT, INFERENCE, MULTI_OUTPUT, NO_GRAD, AutogradMeta, ViewMeta
+from mindtorch.batched_array import levels_of
 from mindtorch.device import CPU
 from mindtorch.device import device as Device
 from mindtorch.dtype import FROM_NUMPY
@@ -186,7 +187,10 @@ class Tensor(TensorMethods):
 
     @read_only
     def _base(self) -> "Tensor | None":
-        return None if self._mt_meta is None else self._mt_meta.base
+        base = None if self._mt_meta is None else self._mt_meta.base
+        if base is None or not state.batch_levels:
+            return base
+        return base if levels_of(base._mt_array.shape) == levels_of(self._mt_array.shape) else None
 
     def _is_view(self) -> bool:
         return self._base is not None

@@ -557,7 +557,7 @@ class LinalgLstsqBackward0(Node):
 
     saved = ("self", "b", "solution")
 
-    def apply(node, *grads):
+    def apply(node, edges, *grads):
         self, b, solution = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, check_inplace, edge_of, rebase, set_history
+from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, check_inplace, edge_of, is_view, rebase, set_history
 from mindtorch.autograd_meta import MULTI_OUTPUT
 from mindtorch.tensor import Tensor, alias_of, set_outputs, share_version, view_of
 from mindtorch.warning import warn
@@ -59,11 +59,11 @@ def _is_differentiable(tensor: Tensor) -> bool:
 
 def _rewritten(node: Any, output: Tensor, position: int, count: int, is_input: bool) -> Tensor:
     """An output that `forward` wrote in place."""
-    if output.requires_grad and (output._mt_meta.edge is None if output._is_view() else output.is_leaf):
+    if output.requires_grad and (output._mt_meta.edge is None if is_view(output) else output.is_leaf):
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
         warn(_NOT_AN_INPUT, UserWarning)
-    if output._is_view() and count > 1:
+    if is_view(output) and count > 1:
         raise RuntimeError(_VIEW_AMONG_OUTPUTS)
     check_inplace(output)
     rebase(output, node, position)
@@ -78,7 +78,7 @@ def _unconnected(output: Tensor, is_input: bool, is_written: bool) -> Tensor:
         alias = alias_of(output)
         alias._mt_version = share_version(output)
         return alias
-    return output if output._is_view() else output.detach_()
+    return output if is_view(output) else output.detach_()
 
 
 def _view_of_itself(tensor: Tensor) -> Tensor:
@@ -86,7 +86,7 @@ def _view_of_itself(tensor: Tensor) -> Tensor:
 
 
 def _forbid_writing(result: Any, creation: str) -> None:
-    if isinstance(result, Tensor) and result._is_view():
+    if isinstance(result, Tensor) and is_view(result):
         result._mt_meta.creation = creation
 
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from mindtorch import state
 from mindtorch.batched_array import Level
-from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import is_batched_at, levels_of_tensor
+from mindtorch.dispatch.level_views import outside, samples_of
 from mindtorch.geometry import wrap_dim
 from mindtorch.pytree import _broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_map
 from mindtorch.tensor import Tensor
@@ -102,10 +102,10 @@ def _dim_of(value: Any, level: Level) -> int | None:
 
 
 def _all_samples(tensor: Tensor, level: Level) -> Tensor:
-    return ops._remove_batch_dim(tensor, level.number, level.size, tensor._mt_array.bdim)
+    return outside(tensor, tensor._mt_array.bdim, level)
 
 
 def _as_sample(value: Any, dim: int | None, level: Level) -> Any:
     if dim is None or not isinstance(value, Tensor):
         return value
-    return ops._add_batch_dim(value, wrap_dim(dim, value.ndim), level.number)
+    return samples_of(value, wrap_dim(dim, value.ndim), level)

@@ -15,6 +15,7 @@ from mindtorch import state
 from mindtorch.autograd.accumulate_grad import ONE_OWNER, AccumulateGrad
 from mindtorch.autograd.copy_slices import CopySlices
 from mindtorch.autograd_meta import DEFAULT, INFERENCE, MULTI_OUTPUT, NO_GRAD, AutogradMeta, ViewMeta
+from mindtorch.dispatch.level_views import CROSSINGS
 from mindtorch.dispatch.view_recipe import ViewRecipe
 from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, edge_to, set_output
 
@@ -47,6 +48,11 @@ def _accumulator_of(tensor: Any, meta: AutogradMeta) -> AccumulateGrad:
             node = AccumulateGrad(tensor)
             meta.accumulator = ref(node)
     return node
+
+
+def is_view(tensor: Any) -> bool:
+    """Whether a tensor is a view to autograd; to programs those across a level of `vmap` are none."""
+    return tensor._mt_meta is not None and tensor._mt_meta.base is not None
 
 
 def unless_complex(op: str, tensors: tuple, edges: tuple) -> tuple:
@@ -180,7 +186,8 @@ def check_inplace(tensor: Tensor) -> None:
     if meta.base is not None:
         _check_writable(meta, "is being")
         if edge_of(tensor) is not None and _is_leaf(meta.base):
-            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+            written = "a view of a leaf Variable" if tensor._is_view() else "a leaf Variable"
+            raise RuntimeError(f"{written} that requires grad is being used in an in-place operation.")
     if meta.requires_grad:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
@@ -248,10 +255,7 @@ def _rebase_view(view: Tensor, node: Any) -> None:
     base = view._mt_meta.base
     set_output(node, view._mt_array)
     old = edge_of(base)
-    copy_slices = CopySlices(old, base, view, node)
-    base._mt_edge = edge_to(copy_slices)
-    if base._mt_meta is not None:
-        move_hooks(base._mt_meta, old, base._mt_edge)
+    rebase(base, CopySlices(old, base, view, node))  # the base may be a view itself: of the tensor outside of a `vmap`
     view._mt_meta.version = -1  # whatever it has followed since the write, it is to follow the base again
     edge_of(view)
 
@@ -295,6 +299,8 @@ def _check_writable(meta: ViewMeta, what_happened: str) -> None:
     creation = meta.creation
     if creation == DEFAULT:
         return
+    while meta.parent is not None and meta.replay and meta.replay[0] in CROSSINGS:
+        meta = meta.parent  # the same view outside of a `vmap`
     source = meta.edge and f"Output {meta.edge[1]} of {meta.edge[0].short_name()} is a view"
     if creation not in (NO_GRAD, INFERENCE) and source:
         what = f"{source} and {what_happened} modified inplace."

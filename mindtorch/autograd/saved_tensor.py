@@ -17,7 +17,9 @@ import numpy as np
 from mindtorch import errors, state
 from mindtorch.autograd.history import become_leaf, edge_of
 from mindtorch.autograd.hooks import legacy_type
+from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
+from mindtorch.dispatch.level_views import peeled
 from mindtorch.dispatch.tangents import at_all_levels, holder_of
 from mindtorch.dtype import from_numpy_dtype
 from mindtorch.tensor import Tensor, WrappedNumber, alias_of, autograd_meta, edge_to, same_object, share_version, wrap
@@ -161,13 +163,14 @@ FREED = object()  # in place of what a node has kept and has given up
 class SavedTensor:
     """A saved tensor that can be given hooks, once: what `_raw_saved_x` of a node is."""
 
-    __slots__ = ("_held", "_packed", "_unpack_hook", "_edge")
+    __slots__ = ("_held", "_packed", "_unpack_hook", "_edge", "_levels")
 
     def __init__(self, held: Any) -> None:
         self._held = held  # what the field held; None once a pack hook has it
         self._packed: Any = None
         self._unpack_hook: Callable | None = None
         self._edge: Any = None  # the tensor's; the node is None for an output of the node that keeps this
+        self._levels: Any = ()  # those of `vmap` at which the tensor is batched: hooks see all samples
 
     def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
         """Keep what `pack_hook(tensor)` returns, and give `unpack_hook` of that when the tensor is needed."""
@@ -195,6 +198,8 @@ class SavedTensor:
     def pack(self, tensor: Tensor, edge: Any, pack_hook: Callable, unpack_hook: Callable) -> None:
         counter = share_version(tensor)
         version = counter[0]
+        if type(tensor._mt_array) is BatchedArray:
+            tensor, self._levels = _all_samples(tensor)
         grad_enabled = _thread.grad_enabled
         state.set_grad_enabled(False)
         try:
@@ -219,14 +224,18 @@ class SavedTensor:
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                 f"{errors.type_name(tensor)}"
             )
-        return tensor if self._edge is None else self._on_graph(tensor, node)
+        return tensor if self._edge is None and not self._levels else self._on_graph(tensor, node)
 
     def _on_graph(self, data: Tensor, node: Any) -> Tensor:
         """The unpacked data in the place that the saved tensor had in the graph."""
-        owner, output_nr, *_ = self._edge
         has_own_ops = type(data) is not Tensor and torch_dispatch.takes_over(type(data))
         tensor = torch_dispatch.ask_op("detach", data) if has_own_ops else wrap(data._mt_array)
+        for dim, level in self._levels:
+            tensor._mt_array = BatchedArray(tensor._mt_array, dim, level)
         tensor._mt_version = share_version(data)
+        if self._edge is None:
+            return tensor
+        owner, output_nr, *_ = self._edge
         if owner is not None and owner.accumulates:
             become_leaf(tensor, owner)
         else:
@@ -252,6 +261,14 @@ def _detached(tensor: Tensor) -> Tensor:
     alias = alias_of(tensor)
     alias._mt_version = share_version(tensor)
     return alias
+
+
+def _all_samples(tensor: Tensor) -> tuple[Tensor, list]:
+    """A batched tensor outside of the graph and of `vmap`, and the levels that it has left."""
+    array, levels = peeled(tensor._mt_array, 0)
+    samples = wrap(array)
+    samples._mt_version = share_version(tensor)
+    return samples, levels
 
 
 def check_hooks(function: str, pack_hook: Any, unpack_hook: Any, owner: str = "") -> None:

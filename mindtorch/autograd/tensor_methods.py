@@ -7,8 +7,9 @@ from weakref import ref
 from mindtorch import errors, state
 from mindtorch.autograd.engine import backward
 from mindtorch.autograd.execution import queue_callback
-from mindtorch.autograd.history import edge_of, require_grad, set_array, stop_requiring_grad
+from mindtorch.autograd.history import edge_of, is_view, require_grad, set_array, stop_requiring_grad
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
+from mindtorch.autograd_meta import AutogradMeta
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.dispatch.captures import depths_of
@@ -74,7 +75,7 @@ class FlagMethods:
 
     @property
     def output_nr(self: Any) -> int:
-        edge = self._mt_edge or (self._mt_meta.edge if self._is_view() else None)
+        edge = self._mt_edge or (self._mt_meta.edge if is_view(self) else None)
         return 0 if edge is None else edge[1]
 
     @property
@@ -87,8 +88,10 @@ class FlagMethods:
             return self  # torch, too, leaves tensors from outside in the graph
         meta = self._mt_meta
         if meta is not None:
-            if meta.base is not None:
+            if self._is_view():
                 raise RuntimeError(_DETACHED_VIEW)
+            if meta.base is not None:  # the same tensor on the other side of a `vmap`: this one leaves it
+                self._mt_meta = meta = AutogradMeta()
             meta.requires_grad = False
             meta.hooks = None
         self._mt_edge = None

@@ -13,6 +13,7 @@ from mindtorch.backends.batched import errors
 from mindtorch.batched_array import Level
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import is_batched_at, levels_of_tensor, one_by_one, register_rule, tensors_in
+from mindtorch.dispatch.level_views import outside, samples_of, spread_over
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
@@ -20,7 +21,7 @@ _thread = state.thread
 
 def spread(tensor: Tensor, level: Level) -> Tensor:
     """A tensor with all samples of a level, which are the same if it was not batched there."""
-    return tensor if is_batched_at(tensor, level) else ops._spread_over_level(tensor, level.number)
+    return tensor if is_batched_at(tensor, level) else spread_over(tensor, level)
 
 
 # -------------------- new tensors --------------------
@@ -56,7 +57,7 @@ def _unbatched_like(tensor: Tensor) -> Tensor:
 def _batched(tensor: Tensor, levels: list[Level]) -> Tensor:
     """A tensor whose first dimensions have the samples, those of the lowest level first."""
     for level in reversed(levels):
-        tensor = ops._add_batch_dim(tensor, 0, level.number)
+        tensor = samples_of(tensor, 0, level)
     return tensor
 
 
@@ -215,7 +216,7 @@ def _sized(place: int) -> Callable:
             return NotImplemented
         with _outside(level):
             result = function(*_with_leading_sizes(args, [level.size], place), **kwargs)
-        return ops._add_batch_dim(result, 0, level.number)
+        return samples_of(result, 0, level)
 
     return rule
 
@@ -226,7 +227,7 @@ def _permutation(function: Callable, args: tuple, kwargs: dict) -> Any:
         return NotImplemented
     with _outside(level):
         result = ops.stack([function(*args, **kwargs) for _ in range(level.size)])
-    return ops._add_batch_dim(result, 0, level.number)
+    return samples_of(result, 0, level)
 
 
 def _like(function: Callable, args: tuple, kwargs: dict) -> Any:
@@ -270,12 +271,12 @@ def _distribution(function: Callable, args: tuple, kwargs: dict) -> Any:
     given = [_samples(value, level, ndim) if isinstance(value, Tensor) else value for value in args]
     with _outside(level):
         result = function(*given, **kwargs)
-    return ops._add_batch_dim(result, 0, level.number)
+    return samples_of(result, 0, level)
 
 
 def _samples(tensor: Tensor, level: Level, ndim: int) -> Tensor:
     """All samples of a tensor along the first dimension, each with as many dimensions as asked for."""
-    samples = ops._remove_batch_dim(spread(tensor, level), level.number, level.size, 0)
+    samples = outside(spread(tensor, level), 0, level)
     return samples.reshape((level.size, *(1,) * (ndim - tensor.ndim), *tensor.shape))
 
 

@@ -5,10 +5,12 @@ it gets a stand-in on a lifted array: the same tensor to autograd, and found by 
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from mindtorch import state
 from mindtorch.batched_array import BatchedArray, Level
+from mindtorch.dispatch.level_views import outside, samples_of
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.op_names import qualified
@@ -60,10 +62,10 @@ def one_by_one(op: str, function: Callable, *args: Any, **kwargs: Any) -> Any:
             return value
         if not is_batched_at(value, level):
             return wrap(value._mt_array.inner) if is_lifted(value) else value
-        return ops._remove_batch_dim(value, level.number, level.size, 0)[number]
+        return outside(value, 0, level)[number]
 
     def stacked(results: list) -> Any:
-        return ops._add_batch_dim(ops.stack(results), 0, level.number)
+        return samples_of(ops.stack(results), 0, level)
 
     calls = [
         function(*sample(args, number), **{name: sample(value, number) for name, value in kwargs.items()})
@@ -134,14 +136,21 @@ def is_batched_at(tensor: Tensor, level: Level) -> bool:
 
 def _with_lifted_first(entry: OpEntry, args: tuple, kwargs: dict) -> tuple:
     """The positional arguments; the tensor that chooses the kernel, the first required one, lifted if it has to be."""
-    required = (each.element == "Tensor" and not each.optional for each in entry.schema.arguments)
-    place = next((number for number, is_required in enumerate(required) if is_required), 0)
+    place = _first_required(entry)
+    if place < len(args) and is_batched(args[place]):
+        return args
     first = next(tensors_in(args[place:]), None)
     batched = [tensor for tensor in tensors_in((*args, *kwargs.values())) if is_batched(tensor)]
     if first is None or not batched or is_batched(first):
         return args
     level = max((tensor._mt_array.level for tensor in batched), key=lambda level: level.number)
     return args[:place] + _with_first_replaced(args[place:], lifted(first, level))[0]
+
+
+@cache
+def _first_required(entry: OpEntry) -> int:
+    required = (each.element == "Tensor" and not each.optional for each in entry.schema.arguments)
+    return next((number for number, is_required in enumerate(required) if is_required), 0)
 
 
 def lifted(tensor: Tensor, level: Level) -> Tensor:

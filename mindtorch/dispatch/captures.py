@@ -3,13 +3,14 @@
 Others it has captured, and a write to them would be seen outside although derivatives know nothing of it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 from weakref import ref
 
 from mindtorch import state
+from mindtorch.autograd_meta import ViewMeta
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.tensor import Tensor, make_objects_with
 
@@ -46,10 +47,11 @@ class TensorSet:
 class OwnTensors:
     """The tensors of one run of a function. `depth`: how many transforms run then, this one included."""
 
-    __slots__ = ("given", "made", "depth", "outer")
+    __slots__ = ("given", "made", "metas", "depth", "outer")
 
-    def __init__(self, given: Iterable[Tensor], depth: int, outer: "OwnTensors | None") -> None:
+    def __init__(self, given: Sequence[Tensor], depth: int, outer: "OwnTensors | None") -> None:
         self.given = TensorSet(given)
+        self.metas = {id(tensor._mt_meta): tensor._mt_meta for tensor in given if type(tensor._mt_meta) is ViewMeta}
         self.made = TensorSet()
         self.depth = depth
         self.outer = outer
@@ -101,10 +103,21 @@ def _new_and_noted(cls: type) -> Any:
     return made
 
 
+def _is_own(target: Tensor) -> bool:
+    """Whether a tensor, or what it is a view of, was given or made. A view that was given is enough."""
+    own, meta = _thread.own_tensors, target._mt_meta
+    if meta is None or meta.base is None:
+        return target in own
+    if target in own.given or meta.base in own:
+        return True
+    while meta is not None and id(meta) not in own.metas:
+        meta = meta.parent
+    return meta is not None
+
+
 def check_write(entry: OpEntry, target: Tensor) -> None:
     """Refuse an op that would write to a captured tensor or to a view of one."""
-    base = target if target._base is None else target._base
-    if base not in _thread.own_tensors:
+    if not _is_own(target):
         raise RuntimeError(
             "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
             f"(aten::{entry.name}) that would mutate a captured Tensor. This is not supported; please rewrite the "

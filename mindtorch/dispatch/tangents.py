@@ -15,7 +15,7 @@ from typing import Any
 from weakref import WeakSet
 
 from mindtorch import state
-from mindtorch.autograd_meta import ViewMeta
+from mindtorch.autograd_meta import AutogradMeta
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.view_recipe import ViewRecipe
@@ -88,15 +88,19 @@ def tangent_of(tensor: Any, number: int | None = None) -> Tensor | None:
     level = None if meta is None else active_level(number)
     if meta is None or level is None:
         return None
+    return _tangent_at(tensor, meta, level)
+
+
+def _tangent_at(tensor: Tensor, meta: AutogradMeta, level: Level) -> Tensor | None:
     if meta.tangents is not None and level in meta.tangents.by_level:
         return meta.tangents.by_level[level]
     return None if meta.base is None else _from_base(tensor, meta, level)
 
 
-def _from_base(view: Tensor, meta: ViewMeta, level: Level) -> Tensor | None:
+def _from_base(view: Tensor, meta: AutogradMeta, level: Level) -> Tensor | None:
     """The tangent of a view whose base was written since the view was taken: the same view of the base's tangent."""
-    tangents = None if meta.base._mt_meta is None else meta.base._mt_meta.tangents
-    base_tangent = None if tangents is None else tangents.by_level.get(level)
+    base_meta = meta.base._mt_meta
+    base_tangent = None if base_meta is None else _tangent_at(meta.base, base_meta, level)
     if base_tangent is None:
         return None
     tangent = ViewRecipe(view, meta.base)(base_tangent)

@@ -1,10 +1,14 @@
 """`ViewRecipe`: how to take a view again, from another tensor than its base."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from mindtorch import state
 from mindtorch.autograd_meta import ViewMeta
+from mindtorch.dispatch.level_views import CROSSINGS, Crossing
 from mindtorch.dispatch.namespace import ops
+from mindtorch.geometry import strides_of
+from mindtorch.size import size_of
 from mindtorch.tensor import Tensor
 
 
@@ -12,21 +16,29 @@ class ViewRecipe:
     """Takes a view again, from a tensor that has the geometry of the view's base.
 
     Strides express every view, but for one of other elements (view_as_real): that takes the functions again, up to the
-    one that gives such elements. With `view_replay` on, all of them are taken again.
+    one that gives such elements. With `view_replay` on, all of them are taken again. A view that is batched at other
+    levels than its base leaves and enters them, on both sides of the strides; if it has other elements, too, all its
+    functions are taken again.
 
     Keeps no reference to the base: the base's own node holds a recipe, and a cycle would keep the graph alive.
     """
 
-    __slots__ = ("shape", "stride", "offset", "dtype", "replays")
+    __slots__ = ("shape", "stride", "offset", "dtype", "replays", "crossing")
 
     def __init__(self, view: Tensor, base: Tensor) -> None:
-        self.shape = view.shape
-        self.stride = view.stride()
+        self.crossing = Crossing(view._mt_array, base._mt_array) if state.batch_levels else None
+        array = view._mt_array if self.crossing is None else self.crossing.array
+        self.shape = size_of(array.shape)
+        self.stride = strides_of(array)
         self.offset = view.storage_offset() - base.storage_offset() * base.itemsize // view.itemsize
         self.dtype = None if state.thread.view_replay else view.dtype
-        self.replays = () if self.dtype is base.dtype else _replays(view._mt_meta)
+        self.replays = () if self.dtype is base.dtype else _replays(view._mt_meta, base)
+        if any(each[0] in CROSSINGS for each in self.replays):
+            self.dtype = None
 
     def __call__(self, tensor: Tensor) -> Tensor:
+        if self.crossing is not None and not self.replays:
+            return self.crossing.taken(tensor, self.shape, self.stride, self.offset)
         left = len(self.replays)
         for function, args in self.replays:
             if tensor.dtype is self.dtype:
@@ -38,11 +50,11 @@ class ViewRecipe:
         return ops.as_strided(tensor, self.shape, self.stride, tensor.storage_offset() + self.offset)
 
 
-def _replays(meta: ViewMeta) -> Sequence[tuple[Callable, tuple]]:
+def _replays(meta: ViewMeta, base: Tensor) -> Sequence[tuple[Callable, tuple]]:
     """The view functions that lead from the base to a view."""
     replays: list = []
-    step: ViewMeta | None = meta
+    step: Any = meta
     while step is not None:
         replays.append(step.replay)
-        step = step.parent
+        step = step.parent or (None if step.base is base else step.base._mt_meta)
     return replays[::-1]

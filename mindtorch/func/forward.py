@@ -47,7 +47,7 @@ def jvp_of_arguments(
         )
     _check_tensors(sources, "primals")
     _check_tensors(directions, "tangents")
-    with _forward_level(primals):
+    with _forward_level((primals, directions)):  # an op that writes a dual tensor writes its tangent, too
         duals = spec.unflatten(map(make_dual, sources, directions))
         args = duals if argnums is None else replaced(primals, duals, positions_of(argnums, len(primals)))
         output, aux = split_aux(func(*args), has_aux, _JVP)

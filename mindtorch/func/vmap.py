@@ -16,6 +16,7 @@ from mindtorch import state
 from mindtorch.batched_array import Level
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import is_batched_at
+from mindtorch.dispatch.level_views import inside, left
 from mindtorch.func.levels import running_transform
 from mindtorch.generator import get_rng_state, set_rng_state
 from mindtorch.geometry import wrap_dim
@@ -157,15 +158,16 @@ def _run(
 ) -> tuple[list, TreeSpec, list]:
     """Run the function on all samples at once: the leaves of the result, their structure, where their samples are."""
     with running_level(size, randomness) as level:
-        samples = [
-            value if dim is None else ops._add_batch_dim(value, dim, level.number)
-            for value, dim in zip(values, dims, strict=True)
-        ]
+        samples = [value if dim is None else inside(value, dim, level) for value, dim in zip(values, dims, strict=True)]
         output = func(*tree_unflatten(samples, spec), **kwargs)
         results, out_spec = tree_flatten(output)
         flat_dims = _result_dims(func, out_dims, out_spec)
+        given = {id(sample): (value, dim) for sample, value, dim in zip(samples, values, dims) if dim is not None}
         return (
-            [_left(func, level, result, dim) for result, dim in zip(results, flat_dims, strict=True)],
+            [
+                _left(func, level, result, dim, *given.get(id(result), (None, None)))
+                for result, dim in zip(results, flat_dims, strict=True)
+            ],
             out_spec,
             flat_dims,
         )
@@ -216,8 +218,8 @@ def _result_dims(func: Callable, out_dims: Any, spec: TreeSpec) -> list:
     return dims
 
 
-def _left(func: Callable, level: Level, result: Any, dim: int | None) -> Any:
-    """A result outside of the level, with all its samples."""
+def _left(func: Callable, level: Level, result: Any, dim: int | None, given: Any, given_dim: int | None) -> Any:
+    """A result outside of the level, with all its samples: the argument itself, if the result is what it was inside."""
     if dim is None:
         if isinstance(result, Tensor) and is_batched_at(result, level):
             raise ValueError(
@@ -230,6 +232,8 @@ def _left(func: Callable, level: Level, result: Any, dim: int | None) -> Any:
             "you mean to set out_dims= to None for output?"
         )
     place = wrap_dim(dim, result.ndim + 1)
+    if place == given_dim:
+        return given
     if is_batched_at(result, level):
-        return ops._remove_batch_dim(result, level.number, level.size, place)
+        return left(result, place, level)
     return result.expand((level.size, *result.shape)).movedim(0, place)

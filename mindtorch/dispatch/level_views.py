@@ -1,0 +1,204 @@
+"""The same tensor on both sides of a level of `vmap`.
+
+Note [Views across levels]: what `vmap` gives its function is a view of what it was given, and what it returns is a
+view of what the function returned. So both share a version, and writing one of them moves the other one in the graph,
+by what autograd does for views in any case (mindtorch/autograd/history.py). To programs such a view is no view: it has
+no `_base` on its side of the level.
+
+A view refers to its base. Where the function returns a tensor that it has made, the roles are changed (`make_root`):
+the tensor outside is the base, and that inside a view of it. Otherwise the results of `vmap` would keep its level
+alive.
+
+The ops `_add_batch_dim` and `_remove_batch_dim` themselves make no views, which is right for gradients.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch import state
+from mindtorch.autograd_meta import DEFAULT, AutogradMeta, ViewMeta
+from mindtorch.batched_array import BatchedArray, Level, levels_of
+from mindtorch.dispatch.namespace import ops
+from mindtorch.geometry import strides_of
+from mindtorch.size import size_of
+from mindtorch.tensor import ASK, Tensor, new_object, view_of
+
+_thread = state.thread
+
+
+def inside(tensor: Tensor, dim: int, level: Level) -> Tensor:
+    """A tensor as it looks inside a level whose samples are along a dimension of it."""
+    return _view(ops._add_batch_dim, tensor, (dim, level.number), (inside, (dim, level)))
+
+
+def outside(tensor: Tensor, dim: int, level: Level) -> Tensor:
+    """A tensor as it looks outside of a level, with the samples along a dimension."""
+    view = _left(tensor, dim, level)
+    _shorten(view, view._mt_meta)
+    return view
+
+
+def _left(tensor: Tensor, dim: int, level: Level) -> Tensor:
+    return _view(ops._remove_batch_dim, tensor, (level.number, level.size, dim), (outside, (dim, level)))
+
+
+def spread_over(tensor: Tensor, level: Level) -> Tensor:
+    """A tensor that is the same for all samples of a level, as often as there are samples."""
+    return _view(ops._spread_over_level, tensor, (level.number,), (spread_over, (level,)))
+
+
+def samples_of(fresh: Tensor, dim: int, level: Level) -> Tensor:
+    """The samples of a tensor that was made for them: they are no view of anything."""
+    view = inside(fresh, dim, level)
+    make_root(view, (outside, (dim, level)))
+    return view
+
+
+def left(tensor: Tensor, dim: int, level: Level) -> Tensor:
+    """A tensor that leaves a level for good. What is outside of it afterwards does not refer to the level."""
+    view = _left(tensor, dim, level)
+    meta = view._mt_meta
+    if type(meta) is not ViewMeta:
+        return view
+    root = meta.base
+    if root is tensor:
+        make_root(view, (inside, (dim, level)))
+        return view
+    if level in levels_of(root._mt_array.shape):
+        meta.base = _root_of(left(root, _place_of(root._mt_array, level), level))
+    _shorten(view, meta)
+    return view
+
+
+def _place_of(array: Any, level: Level) -> int:
+    """Where the samples of a level may be put so that the elements need not be moved."""
+    return array.bdim if array.level is level else 0
+
+
+def _root_of(tensor: Tensor) -> Tensor:
+    while type(tensor._mt_meta) is ViewMeta:
+        tensor = tensor._mt_meta.base
+    return tensor
+
+
+def _view(op: Callable, source: Tensor, args: tuple, replay: tuple) -> Tensor:
+    """The result of an op as a view of its input, whose place in the graph is that of the input whatever grad mode is.
+
+    Tensors of inference mode have no version, and no views.
+    """
+    meta = source._mt_meta
+    unrecorded = not _thread.grad_enabled and source._mt_edge is not None
+    if unrecorded and (type(meta) is not ViewMeta or meta.creation == DEFAULT):
+        state.set_grad_enabled(True)
+        try:
+            fresh = op(source, *args)
+        finally:
+            state.set_grad_enabled(False)
+    else:
+        fresh = op(source, *args)
+    return _as_view(fresh, source, replay)
+
+
+def _as_view(fresh: Tensor, source: Tensor, replay: tuple) -> Tensor:
+    if type(fresh) is not Tensor or source.is_inference():
+        return fresh
+    view = view_of(source, fresh._mt_array, None, replay)
+    own = view._mt_meta
+    assert type(own) is ViewMeta
+    own.base = _root_of(own.base)
+    own.creation = DEFAULT if own.parent is None else own.parent.creation  # grad mode makes no difference here
+    own.edge = fresh._mt_edge
+    if fresh._mt_meta is not None:
+        own.tangents = fresh._mt_meta.tangents
+        _tie_tangents(own.tangents, source, replay)
+    return view
+
+
+def _tie_tangents(tangents: Any, source: Tensor, replay: tuple) -> None:
+    """Make the tangents of a view views of the tangents that the base has."""
+    outer = source._mt_meta.tangents if tangents is not None and source._mt_meta is not None else None
+    if outer is not None:
+        by_level = tangents.by_level
+        for level, tangent in by_level.items():
+            if tangent is not None and outer.by_level.get(level) is not None:
+                by_level[level] = _as_view(tangent, outer.by_level[level], replay)
+
+
+def _shorten(view: Tensor, meta: Any) -> None:
+    """Let a view that is at the levels of its base not refer to those in between: strides express it, too."""
+    if type(meta) is not ViewMeta:
+        return
+    array, root = view._mt_array, meta.base._mt_array
+    if array.dtype == root.dtype and levels_of(array.shape) == levels_of(root.shape):
+        meta.parent = None
+        meta.replay = (ops.as_strided, (size_of(array.shape), strides_of(array), view.storage_offset()))
+
+
+def make_root(view: Tensor, replay: tuple) -> None:
+    """Change the roles of a view and its base, which are the same tensor on two sides of a level.
+
+    `replay` makes what was the base of what was the view.
+    """
+    meta = view._mt_meta
+    if type(meta) is not ViewMeta or meta.parent is not None or type(meta.base._mt_meta) is ViewMeta:
+        return
+    base, old = meta.base, meta.base._mt_meta
+    if old is not None and old.requires_grad:
+        return
+    turned = new_object(ViewMeta)
+    if old is not None:
+        vars(turned).update(vars(old))
+    turned.base, turned.replay = view, replay
+    turned.edge, turned.version = base._mt_edge, view._mt_version[0]
+    view._mt_edge, view._mt_meta = meta.edge, None
+    if meta.tangents is not None:
+        view._mt_meta = AutogradMeta()
+        view._mt_meta.tangents = meta.tangents
+    base._mt_edge, base._mt_meta = ASK, turned
+
+
+CROSSINGS = (inside, outside, spread_over)
+_OTHER_MEMORY = "vmap: a tensor was written in place through one that looks at all its samples: this is not supported"
+
+
+class Crossing:
+    """How the levels of a view differ from those of its base."""
+
+    __slots__ = ("array", "entered", "left", "geometry")
+
+    def __init__(self, view: Any, base: Any) -> None:
+        common = _common(levels_of(view.shape), levels_of(base.shape))
+        self.array, self.entered = peeled(view, common)
+        root, self.left = peeled(base, common)
+        self.geometry = size_of(root.shape), strides_of(root)
+
+    def taken(self, tensor: Tensor, shape: Any, stride: Any, offset: int) -> Tensor:
+        """The view of a tensor that lies in memory as the base does."""
+        for dim, level in reversed(self.left):
+            tensor = outside(tensor, dim, level)
+        if self.left and (tensor.shape, tensor.stride()) != self.geometry:
+            raise RuntimeError(_OTHER_MEMORY)
+        view = ops.as_strided(tensor, shape, stride, tensor.storage_offset() + offset)
+        for dim, level in self.entered:
+            view = inside(view, dim, level)
+        return view
+
+
+def _common(some: tuple, others: tuple) -> int:
+    """How many levels two arrays share, counted from the lowest one."""
+    count = 0
+    for one, other in zip(some, others):
+        if one is not other:
+            break
+        count += 1
+    return count
+
+
+def peeled(array: Any, count: int) -> tuple[Any, list[tuple[int, Level]]]:
+    """An array without all but its lowest levels, and these levels, innermost call last."""
+    crossed: list[tuple[int, Level]] = []
+    while type(array) is BatchedArray and (array.bdim is None or len(levels_of(array.shape)) > count):
+        if array.bdim is not None:
+            crossed.insert(0, (array.bdim, array.level))
+        array = array.inner
+    return array, crossed
