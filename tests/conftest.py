@@ -13,6 +13,7 @@ from tests import daily
 def pytest_report_header():
     return daily.HEADER
 
+
 # -------------------- order --------------------
 
 

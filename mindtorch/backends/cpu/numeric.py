@@ -55,7 +55,9 @@ fmod = binary(
 )
 frac = unary(Op(loops(parts.fraction, FLOATS), refusals=not_implemented("frac_cpu", *ONLY_FLOATING)))
 gcd = binary(Op(loops(np.gcd, INTEGRAL), refusals=not_implemented("gcd_cpu", BOOL, *ONLY_INTEGRAL)))
-lcm = binary(Op(loops(arithmetic.least_common_multiple, INTEGRAL), refusals=not_implemented("lcm_cpu", BOOL, *ONLY_INTEGRAL)))
+lcm = binary(
+    Op(loops(arithmetic.least_common_multiple, INTEGRAL), refusals=not_implemented("lcm_cpu", BOOL, *ONLY_INTEGRAL))
+)
 
 
 # -------------------- the larger and the smaller one --------------------

@@ -17,6 +17,7 @@ from mindtorch.promotion import DOUBLE, FLOAT, INT64, is_integral
 Array = np.ndarray
 NumpyDtype = np.dtype[Any]
 
+
 def scalar_name(dtype: NumpyDtype) -> str:
     return FROM_NUMPY[dtype].storage_name
 
