@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, BinaryIO
 
-from mindtorch.serialization import allowed, legacy, settings, tar
+from mindtorch.serialization import allowed, config, legacy, settings, tar
 from mindtorch.serialization.archive import check_size
 from mindtorch.serialization.locations import MAP_LOCATION, is_meta, restorer, typed
 from mindtorch.serialization.names import UNTYPED, StorageType

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from mindtorch.serialization import legacy, settings
+from mindtorch.serialization import config, legacy, settings
 from mindtorch.serialization.destination import archive_name, destination
 from mindtorch.serialization.pickler import pickler
 from mindtorch.serialization.settings import config

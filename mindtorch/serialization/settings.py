@@ -5,9 +5,7 @@ from enum import Enum
 from typing import Any
 
 from mindtorch import state
-from mindtorch.lazy import lazy
-
-config: Any = lazy("mindtorch.utils.serialization.config")
+from mindtorch.serialization import config
 
 MAP_PRIVATE = getattr(mmap, "MAP_PRIVATE", None)
 MAP_SHARED = getattr(mmap, "MAP_SHARED", None)

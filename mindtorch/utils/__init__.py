@@ -8,11 +8,11 @@ from mindtorch.utils.swapping import swap_tensors
 
 __all__ = [
     "_python_dispatch", "_pytree", "benchmark", "checkpoint", "data", "flop_counter", "graph", "hooks", "model_zoo",
-    "swap_tensors", "tensorboard",
+    "serialization", "swap_tensors", "tensorboard",
 ]  # fmt: skip
 
 # Modules that few programs use.
-_LAZY_MODULES = ("benchmark", "flop_counter", "model_zoo", "tensorboard")
+_LAZY_MODULES = ("benchmark", "flop_counter", "model_zoo", "serialization", "tensorboard")
 
 
 def __getattr__(name: str) -> ModuleType:

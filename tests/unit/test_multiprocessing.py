@@ -10,6 +10,7 @@ from multiprocessing.reduction import ForkingPickler
 import pytest
 
 import mindtorch as torch
+from mindtorch import mapping
 from mindtorch.mapping import mapping_of
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at /proc")
@@ -143,7 +144,8 @@ def add_up(tensors, total):
 # -------------------- memory --------------------
 
 
-def test_small_storages_share_a_file():
+def test_small_storages_share_a_file(monkeypatch):
+    monkeypatch.setattr(mapping, "_arena", mapping._Arena())  # one that nothing else has memory from
     tensors = [torch.full((10,), float(n)).share_memory_() for n in range(300)]
     large = [torch.zeros(2000).share_memory_() for _ in range(2)]
     files = {mapping_of(tensor.untyped_storage()._root) for tensor in tensors}

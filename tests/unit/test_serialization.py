@@ -206,3 +206,11 @@ def test_devices_of_ones_own():
     finally:
         del locations._packages[0]
     assert moved == ["tape:1"]
+
+
+def test_settings_under_the_name_of_torch(tmp_path, monkeypatch):
+    torch.save(torch.ones(2), tmp_path / "file.pt")
+    monkeypatch.setattr(torch.utils.serialization.config.load, "mmap", True)
+    assert torch.load(tmp_path / "file.pt").tolist() == [1.0, 1.0]
+    with pytest.raises(ValueError, match="f must be a file path in order to use the mmap argument"):
+        round_trip(1)
