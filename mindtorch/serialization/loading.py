@@ -12,7 +12,7 @@ from mindtorch.serialization import allowed, config, legacy, settings, tar
 from mindtorch.serialization.archive import check_size
 from mindtorch.serialization.locations import MAP_LOCATION, is_meta, restorer, typed
 from mindtorch.serialization.names import UNTYPED, StorageType
-from mindtorch.serialization.settings import LoadEndianness, config
+from mindtorch.serialization.settings import LoadEndianness
 from mindtorch.serialization.unpickler import Error, SafeUnpickler, Survey, as_text, full_unpickler
 from mindtorch.serialization.versions import check_dill
 from mindtorch.serialization.zip_reader import ZipReader

@@ -12,7 +12,6 @@ import numpy as np
 from mindtorch.serialization import config, legacy, settings
 from mindtorch.serialization.destination import archive_name, destination
 from mindtorch.serialization.pickler import pickler
-from mindtorch.serialization.settings import config
 from mindtorch.serialization.versions import check_dill
 from mindtorch.serialization.zip_writer import ZipWriter
 from mindtorch.storage import UntypedStorage
