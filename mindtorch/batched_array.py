@@ -9,6 +9,7 @@ As long as a level is alive, `state.batch_levels` counts it and every call of an
 (`mindtorch/dispatch/batching.py`), so that batched tensors and others can be mixed.
 """
 
+import sys
 from collections.abc import Iterable
 from itertools import count
 from math import prod
@@ -39,8 +40,9 @@ class Level:
         _levels[self.number] = self
         state.count_batch_level(1)
 
-    def __del__(self) -> None:
-        state.count_batch_level(-1)
+    def __del__(self, count: Any = state.count_batch_level, is_finalizing: Any = sys.is_finalizing) -> None:
+        if not is_finalizing():  # at the end of the program the modules may be empty already
+            count(-1)
 
 
 def level_numbered(number: int) -> Level:

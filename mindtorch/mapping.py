@@ -6,6 +6,7 @@ import ctypes
 import errno
 import mmap
 import os
+import sys
 import tempfile
 import threading
 from collections.abc import Callable
@@ -49,7 +50,9 @@ class Mapping:
             descriptor, self.descriptor = self.descriptor, None
             os.close(descriptor)
 
-    def __del__(self, _libc: Any = _libc) -> None:
+    def __del__(self, is_finalizing: Any = sys.is_finalizing) -> None:
+        if is_finalizing():  # the module may be empty already; the system takes back what the process has
+            return
         self.close_file()
         if getattr(self, "_memory", self) is None:
             _libc.munmap(self.address, self.nbytes)

@@ -5,6 +5,7 @@ recorded programs, profiler, autocast, modes, `__torch_function__` classes, forw
 saved-tensor hooks, inference mode); in an ordinary program it is 0 and the calls go straight through.
 """
 
+import sys
 import threading
 from typing import Any
 
@@ -68,8 +69,10 @@ class _Switches:
         self.without_grad = 0
         self.interceptors = 0
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Any = sys.is_finalizing) -> None:
         global grad_everywhere, _threads_without_grad
+        if is_finalizing():  # the module may be empty already
+            return
         with _lock:
             _threads_without_grad -= self.without_grad
             grad_everywhere = not _threads_without_grad

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from typing import Any, NoReturn
 
@@ -125,8 +126,9 @@ class _Watch:
         begin()
         state.count_interceptor(1)
 
-    def __del__(self, count: Any = state.count_interceptor) -> None:
-        count(-1)
+    def __del__(self, count: Any = state.count_interceptor, is_finalizing: Any = sys.is_finalizing) -> None:
+        if not is_finalizing():  # at the end of the program the modules may be empty already
+            count(-1)
 
 
 class UninitializedTensorMixin:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 from typing import Any
 
 from mindtorch import accelerator
@@ -242,5 +243,6 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         if self._crew is not None and self._process == os.getpid() and not _utils.python_exit_status:
             self._crew.end(_utils.MP_STATUS_CHECK_INTERVAL)
 
-    def __del__(self) -> None:
-        self._shutdown_workers()
+    def __del__(self, is_finalizing: Any = sys.is_finalizing) -> None:
+        if not is_finalizing():  # workers end by themselves when this process has
+            self._shutdown_workers()
