@@ -55,11 +55,14 @@ def shares_of(inputs):
 
 
 def pass_for(results, inputs):
-    """A function that runs a backward pass, and gives all bytes of what comes out."""
+    """A function that runs a backward pass, and gives all bytes of what comes out, or says what has no derivative."""
     starts = [torch.ones_like(result) for result in results]
 
     def run():
-        found = torch.autograd.grad(results, inputs, starts, retain_graph=True, allow_unused=True)
+        try:
+            found = torch.autograd.grad(results, inputs, starts, retain_graph=True, allow_unused=True)
+        except NotImplementedError as error:
+            return str(error)
         return [None if grad is None else to_numpy(grad.to_dense()).tobytes() for grad in found]
 
     return run
