@@ -145,7 +145,7 @@ def sign_of_complex(x: Array, out: Array | None = None) -> Array:
 
 
 def log1p_of_complex(z: Array, out: Array | None = None) -> Array:
-    """Near 0 the real part, of which the logarithm of 1 + z keeps few digits, is that of log1p(|1 + z|² - 1) / 2."""
+    """Near 0 the real part, of which the logarithm of 1 + z has few digits, is log1p(|1 + z|² - 1) / 2."""
     x, y = z.real, z.imag
     is_small = (np.abs(x) < 0.5) & (np.abs(y) < 0.5)
     result = np.asarray(np.log(z + z.dtype.type(1)))
