@@ -146,7 +146,8 @@ def pow(input: Array | Number, exponent: Array | Number, out: Array | None = Non
         return _power_of_number(input, exponent, out)
     if hasattr(exponent, "ndim"):
         return compute(_POW, (input, exponent), out)
-    if exponent in _POWERS and not isinstance(exponent, complex) and (out is None or out.dtype == input.dtype):
+    keeps_dtype = input.dtype in COMPLEX or not isinstance(exponent, complex)
+    if exponent in _POWERS and keeps_dtype and (out is None or out.dtype == input.dtype):
         if input.dtype in _FLOAT_OR_COMPLEX or (input.dtype == HALF and abs(exponent) != 0.5):
             return _POWERS[exponent](input, out)
         if input.dtype == BFLOAT16:

@@ -66,11 +66,15 @@ def power_of_integers(a: Array, b: Array, out: Array | None = None) -> Array:
 
 
 def complex_power(a: Array, b: Array, out: Array | None = None) -> Array:
-    """exp(b * log(a)), also for bases whose logarithm is infinite: NumPy takes 0 ** 0 for 1, torch for nan."""
-    has_logarithm = np.isfinite(a) & (a != 0)
-    if has_logarithm.all():
-        return np.power(a, b, out=out)
-    return choose(has_logarithm, np.power(a, b), np.exp(b * np.log(a)), out=out)
+    """exp(b * log(a)), also for bases whose logarithm is infinite: NumPy takes 0 ** 0 for 1, torch for nan.
+
+    NumPy multiplies where the exponent is a small integer, and what is too large on the way makes nan of the result.
+    """
+    result = np.asarray(np.power(a, b))
+    usual = np.isfinite(a) & (a != 0) & np.isfinite(result)
+    if usual.all():
+        return result if out is None else copy(result, out)
+    return choose(usual, result, np.exp(b * np.log(a)), out=out)
 
 
 def ones(x: Array, exponent: Array, out: Array | None = None) -> Array:
@@ -148,7 +152,9 @@ def log1p_of_complex(z: Array, out: Array | None = None) -> Array:
     """Near 0 the real part, of which the logarithm of 1 + z has few digits, is log1p(|1 + z|² - 1) / 2."""
     x, y = z.real, z.imag
     is_small = (np.abs(x) < 0.5) & (np.abs(y) < 0.5)
-    result = np.asarray(np.log(z + z.dtype.type(1)))
+    result = np.array(z)
+    result.real += 1  # not of the sum with 1 + 0j, which loses the sign of an imaginary zero
+    np.log(result, out=result)
     near = np.where(is_small, x * (2 + x) + y * y, 0)
     result.real = np.where(is_small, np.log1p(near) / 2, result.real)
     result.imag = np.where(is_small, np.arctan2(y, 1 + x), result.imag)

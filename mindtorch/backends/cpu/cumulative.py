@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch.backends.cpu.arithmetic import log1p_of_complex
 from mindtorch.backends.cpu.reducing import as_computed, one_dim, running_sum, scalar_name, store, sum_dtype
 from mindtorch.backends.cpu.refusals import INTEGRAL_OR_BOOL, not_implemented
 from mindtorch.dtype import dtype as Dtype
@@ -111,7 +112,7 @@ def _log_add_exp(a: Array, b: Array) -> Array:
     """log(exp(a) + exp(b)): the larger one, or `b`, is taken out of the sum. The logarithm of nothing has no angle."""
     is_larger = a.real > b.real
     large, small = np.where(is_larger, a, b), np.where(is_larger, b, a)
-    finite = np.log1p(np.exp(small - large)) + large
+    finite = log1p_of_complex(np.exp(small - large)) + large
     infinite = np.where(large.real < 0, -np.inf, np.log(np.exp(large) + np.exp(small)))
     total = np.where(np.isinf(large.real) & (large.real == small.real), infinite, finite)
     return np.where(np.isnan(a) | np.isnan(b), complex(np.nan, np.nan), total)

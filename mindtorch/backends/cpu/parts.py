@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.arithmetic import check_divisor, choose, copy
+from mindtorch.backends.cpu.arithmetic import check_divisor, choose, copy, log1p_of_complex
 from mindtorch.backends.cpu.blockwise import blockwise
 
 Array = np.ndarray
@@ -84,7 +84,7 @@ def next_narrow(dtype: np.dtype[Any], x: Array, towards: Array, out: Array | Non
 def logaddexp_of_complex(a: Array, b: Array, out: Array | None = None) -> Array:
     """With the larger one before the brackets."""
     larger, smaller = np.where(a.real >= b.real, a, b), np.where(a.real >= b.real, b, a)
-    return np.add(larger, np.log1p(np.exp(smaller - larger)), out=out)
+    return np.add(larger, log1p_of_complex(np.exp(smaller - larger)), out=out)
 
 
 def logit(x: Array, eps: float | None, narrow: np.dtype[Any] | None, out: Array | None = None) -> Array:
