@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from . import history_rules
+from .emit.ops import IMPORTS
 from .errors import Problems, did_you_mean
 from .fit_rules import check_words
 from .kernels import HandWritten
@@ -295,11 +296,25 @@ def factories_have_dtype(entry: OpEntry, problems: Problems) -> None:
         problems.add("E040", f"{entry.op.name} is no factory: it has no 'dtype' argument", location, "remove 'factory'")
 
 
+def arguments_leave_names_free(entry: OpEntry, problems: Problems) -> None:
+    """An argument is a variable of the generated function, which has others, and calls what it imports."""
+    op = entry.op
+    taken = _VARIABLES | (set() if op.is_composite else IMPORTS.keys())
+    for argument in op.schema.inputs:
+        for name in sorted({argument.name, argument.python_name} & taken):
+            message = f"'{name}' is a name that the generated code needs"
+            problems.add("E028", message, argument.location, f"give the argument of {op.name} another name")
+
+
+# Besides the imports, what is assigned to on the way from the arguments to the result.
+_VARIABLES = frozenset("node nodes kind edge edges array arrays operand composite return_types grads".split())
+
+
 def kernels_give_tensors(entry: OpEntry, problems: Problems) -> None:
     """What a kernel gives becomes one tensor, or one for each result; lists are for views and composite ops."""
     op = entry.op
     types = [result.type for result in op.schema.returns]
-    if op.dispatch is None or op.view is not None:
+    if op.dispatch is None or op.view is not None or op.schema.inplace:
         return
     for kind in types:
         if kind.is_tensor_list or len(types) > 1 and not kind.is_tensor:
@@ -312,10 +327,10 @@ def kernels_give_tensors(entry: OpEntry, problems: Problems) -> None:
 def written_arguments_fit(entry: OpEntry, problems: Problems) -> None:
     """Generated code sees to what kernels write: versions are raised, and tensors that require grad refused."""
     for op in entry.ops:
-        schema = op.schema
-        if op.is_composite:
-            continue
-        if schema.inplace and schema.self_argument is not None and schema.self_argument.type.is_list:
+        schema, target = op.schema, op.schema.self_argument
+        if op.is_composite or schema.inplace and (target is None or schema.returns and target.type.is_list):
+            continue  # the latter has been reported
+        if schema.inplace and target is not None and target.type.is_list:
             message = f"{op.name} writes a list that it is called on: kernels write one tensor"
             problems.add("E049", message, schema.location, "make the op composite, or name it without the underscore")
         for argument in schema.changed_inputs:
@@ -353,6 +368,7 @@ ENTRY_RULES: tuple[Callable[[OpEntry, Problems], None], ...] = (
     variant_once,
     one_out_variant,
     one_implementation,
+    arguments_leave_names_free,
     kernels_give_tensors,
     written_arguments_fit,
     composite_has_no_kernel_keys,

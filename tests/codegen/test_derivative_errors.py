@@ -406,7 +406,7 @@ CASES = (
           other: grad
         """,
         "derivatives.yaml:2:9: error[E065] 'auto_linear' is no backward formula",
-        "a backward formula is an expression or one of: non_differentiable, not_implemented, refused",
+        "a backward formula is an expression or one of: constant, non_differentiable, not_implemented, refused",
     ),
 )
 

@@ -321,7 +321,7 @@ CASES = (
         "out not returned",
         "abs.out(Tensor self, *, Tensor(a!) out) -> Tensor",
         "ops.yaml:1:9: error[E026] abs.out does not return its out arguments in order",
-        "end it with '-> Tensor(a!)'",
+        "end it with '-> Tensor(a!)'; if it writes them besides giving results, write them in front of the '*'",
     ),
     Case(
         "outs in another order",

@@ -117,6 +117,14 @@ def test_a_name_with_two_meanings_is_refused(tmp_path):
     assert found(tmp_path, schema, derivative=entry) == [(message, hint)]
 
 
+@pytest.mark.parametrize("name", ["node", "edge", "edges", "kind", "state", "wrap", "mark_written"])
+def test_names_of_generated_code_are_no_arguments(name, tmp_path):
+    message = f"ops.yaml:1:31: error[E028] '{name}' is a name that the generated code needs"
+    assert found(tmp_path, f"f(Tensor self, Tensor {name}) -> Tensor") == [
+        (message, "give the argument of f another name")
+    ]
+
+
 def test_auto_element_wise_of_several_outputs_is_refused(tmp_path):
     entry = "  self: grads[0] + grads[1]\n  a: auto_element_wise\n  b: auto_element_wise\n"
     errors = found(tmp_path, "f(Tensor self) -> (Tensor a, Tensor b)", derivative=entry)
