@@ -204,7 +204,8 @@ _NDIM = {channels_last: 4, channels_last_3d: 5}
 def suggested_format(array: Any) -> memory_format:
     """The format that the strides look like. Where several fit, as with one channel, they decide as torch lets them."""
     format = LAST_FORMATS.get(array.ndim)
-    return format if format and is_like_channels_last(array.shape, strides_of(array)) else contiguous_format
+    # A plain tuple: the shape of a batched array has the levels of `vmap`, which the table of answers would keep alive.
+    return format if format and is_like_channels_last(tuple(array.shape), strides_of(array)) else contiguous_format
 
 
 LAST_FORMATS = {ndim: format for format, ndim in _NDIM.items()}

@@ -1,11 +1,13 @@
 """Every op inside `vmap` gives what a loop over the samples gives, whichever of its tensors are batched."""
 
+import gc
 import warnings
 from itertools import islice
 
 import pytest
 
 import mindtorch as torch
+from mindtorch import state
 from mindtorch.composite.batching import REFUSED
 from mindtorch.func import vmap
 from tests.harness import (
@@ -34,6 +36,16 @@ OF_MEMORY = {
     *("_reshape_alias", "as_strided", "as_strided_copy", "as_strided_scatter"),
     *("view.dtype", "view_as_complex", "view_as_complex_copy", "view_copy.dtype"),
 }
+
+
+@pytest.fixture(autouse=True)
+def levels_end():
+    """No table keeps a level: as long as there is one, every call of an op is looked at."""
+    before = state.batch_levels
+    yield
+    if state.batch_levels > before:
+        gc.collect()
+    assert state.batch_levels <= before
 
 
 def dtypes_to_test(op):
