@@ -37,7 +37,8 @@ gc.disable()
 
 def program(make, place):
     """The program in a child process, so that only one interpreter has to start and import for all of them."""
-    return f"if os.fork() == 0:\n{indent(make, '    ')}\n    {place}.left_behind = left\n    sys.exit()\nassert os.wait()[1] == 0\n"
+    child = f"{indent(make, '    ')}\n    {place}.left_behind = left\n    sys.exit()\n"
+    return f"if os.fork() == 0:\n{child}assert os.wait()[1] == 0\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="starts processes by fork")
