@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import geometry
+from mindtorch.autograd.formulas.common import is_traced
 from mindtorch.autograd.outputs import write_castable
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.tangents import without_forward_ad
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import finfo, float64
 from mindtorch.memory_format import contiguous_format
@@ -211,19 +213,37 @@ def linalg_pinv(input: Tensor, atol: Any = None, rtol: Any = None, hermitian: bo
         )
     if not input.numel():
         return input.transpose(-2, -1).clone(memory_format=contiguous_format)
+    with without_forward_ad():
+        left, values, right = _factors(input.detach(), hermitian)
+        limit = _tolerance(input.detach(), atol, rtol, values.abs()).unsqueeze(-1)
+        scales = ops.where(values.abs() > limit, values.reciprocal(), 0.0)
+    if is_traced(input):
+        return _smooth_pinv(input, left, scales.unsqueeze(-2), right)
+    return (right * scales.unsqueeze(-2)).matmul(_adjoint(left))
+
+
+def _factors(input: Tensor, hermitian: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Singular vectors in columns, and the values; of a Hermitian matrix these have signs."""
     if hermitian:
-        return _hermitian_pinv(input, atol, rtol)
+        values, vectors = ops.linalg_eigh(input)
+        return vectors, values, vectors
     left, values, right = ops.linalg_svd(input, False)
-    limit = _tolerance(input, atol, rtol, values).unsqueeze(-1)
-    scales = ops.where(values > limit, values.reciprocal(), 0.0)
-    return _adjoint(right).matmul(scales.unsqueeze(-1) * _adjoint(left))
+    return left, values, _adjoint(right)
 
 
-def _hermitian_pinv(input: Tensor, atol: Any, rtol: Any) -> Tensor:
-    values, vectors = ops.linalg_eigh(input)
-    limit = _tolerance(input, atol, rtol, values.abs()).unsqueeze(-1)
-    scales = ops.where(values.abs() > limit, values.reciprocal(), 0.0)
-    return (vectors * scales.unsqueeze(-2)).matmul(_adjoint(vectors))
+def _smooth_pinv(input: Tensor, left: Tensor, scales: Tensor, right: Tensor) -> Tensor:
+    """The same for derivatives of any order, which singular vectors have not got where values are equal or zero.
+
+    A matrix of the same rank nearby is C M^-1 R, where C = A V W, R = W U^H A and M = W U^H A V W with these factors as
+    constants, W the reciprocal values. So its pseudo-inverse is R^+ M C^+, of well-conditioned matrices.
+    """
+    columns = input.matmul(right * scales)
+    rows = _adjoint(left * scales).matmul(input)
+    middle = rows.matmul(right * scales)
+    rest = ops.diag_embed((scales == 0).to(input.dtype).squeeze(-2))
+    from_left = ops.linalg_solve(_adjoint(columns).matmul(columns) + rest, _adjoint(columns))
+    from_right = ops.linalg_solve(rows.matmul(_adjoint(rows)) + rest, rows)
+    return _adjoint(from_right).matmul(middle).matmul(from_left)
 
 
 def linalg_pinv_out(

@@ -92,11 +92,16 @@ def has_forward_rule(function, inputs):
     return True
 
 
-# The ops without any derivative, here and in PyTorch, as the error of a backward pass names them.
+# The ops without any derivative, here and in PyTorch, as the error of a backward pass names them, and backward passes
+# that are not differentiated again.
 WITHOUT_GRADIENTS = {
     f"derivative for aten::{derivative.op.schema.base} is not implemented"
     for derivative in model().derivatives.values()
     if not any(formula.kind == "expression" for formula in derivative.backward)
+} | {
+    f"the derivative for '{derivative.op.schema.base}' is not implemented."
+    for derivative in model().derivatives.values()
+    if any("no_backward_derivative" in formula.helpers for formula in derivative.backward)
 }
 
 

@@ -16,21 +16,28 @@ _FAULTS = (TORCH, OURS, FREE)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """One expected difference. Without dtypes it is one for all that the check looks at, and so without samples."""
+class Cause:
+    """Whose fault a difference is, what differs and why, and what it would take to mend it."""
 
-    operator: str
-    check: str
     fault: str
     reason: str
     takes: str = ""
-    dtypes: str = ""
-    samples: str = ""  # such as "0 2-5": places among an operator's samples for a dtype
 
     def __post_init__(self) -> None:
         assert self.fault in _FAULTS, f"{self}: whose fault is one of {_FAULTS}"
         assert self.reason, f"{self} has no reason"
         assert (self.fault == OURS) == bool(self.takes), f"{self}: what it takes goes with what is mindtorch's fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One expected difference. Without dtypes it is one for all that the check looks at, and so without samples."""
+
+    operator: str
+    check: str
+    cause: Cause
+    dtypes: str = ""
+    samples: str = ""  # such as "0 2-5": places among an operator's samples for a dtype
 
     def numbers(self) -> Iterator[int]:
         for word in self.samples.split():

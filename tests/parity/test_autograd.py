@@ -653,3 +653,51 @@ def set_detect_anomaly(T):
     with T.autograd.set_detect_anomaly(True):
         (x * x).sum().backward()
     return x.grad, T.is_anomaly_enabled() if hasattr(T, "is_anomaly_enabled") else False
+
+
+# -------------------- gradients at the edges --------------------
+
+
+def _gradients(T, result, *leaves):
+    return T.autograd.grad(result, leaves, T.ones(result.shape, dtype=result.dtype))
+
+
+@program
+def padding_of_an_empty_half_precision_batch(T):
+    x = T.zeros(0, 3, 3, dtype=T.bfloat16, requires_grad=True)
+    return [_gradients(T, T.nn.functional.pad(x, (1, 2), mode), x) for mode in ("reflect", "replicate")]
+
+
+@program
+def sampled_product_of_nothing(T):
+    first, second = T.zeros(0, 0, requires_grad=True), T.zeros(0, 0, requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        x = T.zeros(0, 0).to_sparse_csr().requires_grad_()
+        return [each.shape for each in _gradients(T, T.sparse.sampled_addmm(x, first, second), x, first, second)]
+
+
+@program
+def determinant_of_an_empty_matrix(T):
+    x = T.zeros(0, 0, requires_grad=True)
+    (found,) = T.autograd.grad(T.linalg.det(x), x, create_graph=True)
+    return found, found.requires_grad
+
+
+@program
+def gradient_of_the_gradient_of_a_bag(T):
+    table = T.arange(6.0).reshape(3, 2).requires_grad_()
+    bags = T.nn.functional.embedding_bag(T.tensor([[0, 2]]), table, mode="sum")
+    (found,) = T.autograd.grad(bags, table, T.ones(1, 2, requires_grad=True), create_graph=True)
+    found.sum().backward()
+
+
+@program
+def leaves_that_are_not_written(T):
+    """The refusal comes before what else is wrong with the call."""
+    T.ones((), requires_grad=True).addr_(T.ones(5), T.ones(10))
+
+
+@program
+def a_real_leaf_is_not_conjugated_in_place(T):
+    T.ones(2, requires_grad=True).conj_physical_()

@@ -203,3 +203,79 @@ def gradients_are_taken_over_or_copied(T):
     given = T.ones(3)
     z.backward(given)
     return x.grad.data_ptr() == seen[0].data_ptr(), z.grad.data_ptr() == given.data_ptr(), z.grad._version
+
+
+# -------------------- what formulas give --------------------
+
+
+def _square(T):
+    return (sample(T, 5, 5, requires_grad=False) + 5 * T.eye(5)).double().requires_grad_()
+
+
+def _pinv(T, *shape):
+    x = (sample(T, *shape, requires_grad=False) + T.eye(*shape)).double().requires_grad_()
+    return T.linalg.pinv(x), (x,)
+
+
+def _solve(T, *shape):
+    matrix = (sample(T, 2, 5, 5, requires_grad=False) + 5 * T.eye(5)).double().requires_grad_()
+    right = sample(T, *shape, requires_grad=False).double().requires_grad_()
+    return T.linalg.solve(matrix, right), (matrix, right)
+
+
+def _lstsq(T, place):
+    matrix = (sample(T, 5, 3, requires_grad=False) + T.eye(5, 3)).double().requires_grad_()
+    right = sample(T, 5, 2, requires_grad=False).double().requires_grad_()
+    return T.linalg.lstsq(matrix, right)[place], (matrix, right)
+
+
+def _product_with_a_zero(T):
+    x = sample(T, 3, 4, 5, requires_grad=False) + 1
+    x[1, 2, 3] = 0
+    x.requires_grad_()
+    return x.prod(1), (x,)
+
+
+def _reflected(T, left):
+    x = sample(T, 5, 5, requires_grad=False).double().requires_grad_()
+    vectors, factors = T.geqrf(_square(T).detach())
+    return T.ormqr(vectors, factors, x, left=left), (x,)
+
+
+def _transformed(T, n):
+    x = sample(T, 5, 6, 7, requires_grad=False).double().requires_grad_()
+    result = T.fft.rfft(x, n=n, dim=1)
+    return T.view_as_real(result), (x,)
+
+
+def _cut(T):
+    x = sample(T, 3, 4, requires_grad=False).t().detach().requires_grad_()
+    return T.nn.functional.pad(x, (-1, -1)), (x,)
+
+
+FORMULAS = {
+    "pinv of a tall matrix": lambda T: _pinv(T, 5, 3),
+    "pinv of a wide matrix": lambda T: _pinv(T, 3, 5),
+    "solve for vectors": lambda T: _solve(T, 2, 5),
+    "solve for matrices": lambda T: _solve(T, 2, 5, 3),
+    "lstsq": lambda T: _lstsq(T, 0),
+    "what lstsq leaves": lambda T: _lstsq(T, 1),
+    "prod with a zero": _product_with_a_zero,
+    "ormqr from the left": lambda T: _reflected(T, True),
+    "ormqr from the right": lambda T: _reflected(T, False),
+    "rfft of more points": lambda T: _transformed(T, 10),
+    "rfft of fewer points": lambda T: _transformed(T, 4),
+    "negative padding": _cut,
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_formula(name):
+    """The strides of a result and of the gradients of what it is made of."""
+
+    def run(T):
+        result, leaves = FORMULAS[name](T)
+        gradients = T.autograd.grad(result, leaves, T.ones_like(result, memory_format=T.contiguous_format))
+        return [result.stride(), [each.stride() for each in gradients], [each.round(decimals=5) for each in gradients]]
+
+    assert_same(run)

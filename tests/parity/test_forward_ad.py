@@ -695,3 +695,77 @@ def missing_tangents_of_a_function(T):
             dual = fw.make_dual(values(T, 1, 2), values(T, 3, 4))
             seen.append(tangent(T, Sum.apply(dual, values(T, 5, 6))))
     return seen
+
+
+# -------------------- ops that are made of others --------------------
+
+
+def forward_and_back(T, function, *inputs):
+    """The result's tangent, the gradients of inputs with tangents, and their tangents; none counts as zeros."""
+    fw = T.autograd.forward_ad
+    with fw.dual_level():
+        duals = [fw.make_dual(each, T.ones_like(each)).requires_grad_() for each in inputs]
+        results = function(*duals)
+        results = results if isinstance(results, tuple) else (results,)
+        grads = T.autograd.grad(results, duals, [T.ones_like(each) for each in results], create_graph=True)
+        parts = [fw.unpack_dual(each) for each in (*results, *grads)]
+        zeros = [T.zeros_like(each.primal) if each.tangent is None else each.tangent for each in parts]
+        return [each.detach().round(decimals=6) for each in (*(part.primal for part in parts), *zeros)]
+
+
+@program
+def statistics_of_groups(T):
+    x = T.arange(12, dtype=T.float64).square().reshape(2, 6)
+    ones = T.ones(6, dtype=T.float64)
+    return forward_and_back(T, lambda *each: T.native_group_norm(*each, 2, 6, 1, 2, 1e-5), x, ones, ones)
+
+
+@program
+def groups_of_nothing(T):
+    x, ones = T.zeros(0, 2, dtype=T.float64), T.ones(2, dtype=T.float64)
+    return forward_and_back(T, lambda *each: T.nn.functional.group_norm(each[0], 1, *each[1:]), x, ones, ones)
+
+
+@program
+def rows_that_are_masked(T):
+    x = values(T, 1, 2, 3, *[-float("inf")] * 3).reshape(2, 3)
+    return forward_and_back(T, lambda x: T.ops.aten._safe_softmax(x, 1), x)
+
+
+@program
+def random_numbers(T):
+    """They have no tangents, and gradients of zeros."""
+    mean, std = values(T, 1, 2), values(T, 3, 4)
+    T.manual_seed(0)
+    found = [forward_and_back(T, T.normal, mean, std)]
+    found += [forward_and_back(T, lambda mean: T.normal(mean, 2.0), mean)]
+    return found, forward_and_back(T, lambda std: T.normal(2.0, std), std)
+
+
+@program
+def random_numbers_of_a_turned_mean(T):
+    T.manual_seed(0)
+    turned = T.arange(6.0).reshape(2, 3).t()
+    results = T.normal(turned, 0.5), T.normal(0.5, turned), T.normal(turned, turned)
+    return results, [each.stride() for each in results]
+
+
+@program
+def duals_of_sparse_tensors(T):
+    x = T.ones(2, 2, dtype=T.float64)
+    found = []
+    with T.autograd.forward_ad.dual_level():
+        for each in (x.to_sparse(), x.to_sparse_csr(), x.to_sparse_bsc((1, 1))):
+            found.append(tried(T.autograd.forward_ad.make_dual, each, each))
+    return found
+
+
+@program
+def a_dual_in_channels_last(T):
+    """Dimensions of one element keep their strides, which tell the memory format."""
+    fw = T.autograd.forward_ad
+    x = T.empty_strided((1, 2, 3, 6), (36, 1, 12, 2), dtype=T.float64).fill_(1.0)
+    with fw.dual_level():
+        dual = fw.make_dual(x, T.ones(1, 2, 3, 6, dtype=T.float64))
+        pooled = T.nn.functional.max_pool2d(dual, 2)
+        return dual.stride(), tangent(T, dual).stride(), pooled.stride(), tangent(T, pooled).stride()

@@ -11,7 +11,7 @@ import torch
 
 import mindtorch
 from tests.parity import opinfo
-from tests.parity.known import FREE, OURS, Known, Table
+from tests.parity.known import FREE, OURS, Cause, Known, Table
 from tests.parity.opinfo_choice import chosen, spread
 from tests.parity.opinfo_derivatives import CHECKS, DTYPES, WIDE, cases, nudged, widened
 from tests.parity.opinfo_differences import TABLE
@@ -100,7 +100,7 @@ def test_a_wrong_gradient_is_seen(T):
 
 
 def test_what_is_expected_to_differ_has_to():
-    table = Table(Known("sin", "gradient", FREE, "for the test", dtypes="float64", samples="0 2-3"))
+    table = Table(Known("sin", "gradient", Cause(FREE, "for the test"), dtypes="float64", samples="0 2-3"))
     assert table.verdict("sin", "gradient", "float64", 2, "values") is None
     assert "agrees" in table.verdict("sin", "gradient", "float64", 2, None)
     for others in (("cos", "gradient", "float64", 2), ("sin", "tangent", "float64", 2), ("sin", "gradient", "bool", 2)):
@@ -110,7 +110,7 @@ def test_what_is_expected_to_differ_has_to():
     assert "3 samples" in table.beyond("sin", "gradient", "float64", 3)
     assert table.beyond("sin", "gradient", "float64", 4) is None
     with pytest.raises(AssertionError, match="what it takes"):
-        Known("sin", "gradient", OURS, "for the test")
+        Cause(OURS, "for the test")
 
 
 @pytest.mark.parametrize("known", TABLE.entries, ids=lambda known: f"{known.operator}-{known.check}")

@@ -2,6 +2,7 @@
 
 import math
 
+from mindtorch.autograd.history import edge_of
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
 from mindtorch.dispatch.forward_ad import has_tangents
@@ -13,6 +14,11 @@ from mindtorch.tensor import Tensor
 def is_differentiated(*tensors):
     """Whether somebody may differentiate a formula that is about to run, which then may take no short cut."""
     return thread.grad_enabled or has_tangents(tensors)
+
+
+def is_traced(tensor):
+    """Whether somebody differentiates what is about to be made of the tensor."""
+    return thread.grad_enabled and edge_of(tensor) is not None or has_tangents((tensor,))
 
 
 def conj(value):

@@ -2,12 +2,9 @@
 
 import math
 
-from mindtorch.autograd.formulas.common import channel_dims, sum_of, sum_of_given
-from mindtorch.autograd.history import edge_of
+from mindtorch.autograd.formulas.common import channel_dims, is_traced, sum_of, sum_of_given
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.forward_ad import has_tangents
 from mindtorch.dispatch.tangents import without_forward_ad
-from mindtorch.state import thread
 
 
 def batch_norm_grads(grad, input, weight, running_mean, running_var, mean, rstd, training, eps, mask):
@@ -161,7 +158,7 @@ def layer_norm_double_backward(
 
 def statistics_with_history(input, mean, rstd, dims):
     """The saved statistics as functions of the input, if somebody differentiates the formula that uses them."""
-    if not (thread.grad_enabled and edge_of(input) is not None or has_tangents((input,))):
+    if not is_traced(input):
         return mean, rstd
     with without_forward_ad():
         eps = (1 / (rstd * rstd) - _variance(input, mean, dims)).detach()
