@@ -94,8 +94,9 @@ def _any_batched(values: Iterable[Any]) -> bool:
     return any(levels_of_tensor(tensor) for tensor in tensors_in(values))
 
 
-def _nonzero_static(function: Callable, args: tuple, kwargs: dict) -> Any:
-    """How many places there are differs from sample to sample; the size of the result does not."""
+def _looked_at(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """`nonzero_static`, where the number of places differs from sample to sample, and the size of the result does not;
+    counts of repetitions, whose sums are equal."""
     return _one_by_one(function, args, kwargs) if _any_batched(args) else NotImplemented
 
 
@@ -103,6 +104,11 @@ def _ctc_loss(function: Callable, args: tuple, kwargs: dict) -> Any:
     """The kernel takes lengths as numbers: if they are batched, it is called with those of one sample at a time."""
     lengths = args[2:4]
     return _one_by_one(function, args, kwargs) if _any_batched(lengths) else NotImplemented
+
+
+def _second_one_by_one(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """The second argument is looked at: if it is batched, that of one sample at a time."""
+    return _one_by_one(function, args, kwargs) if _any_batched(args[1:2]) else NotImplemented
 
 
 def _one_by_one(function: Callable, args: tuple, kwargs: dict) -> Any:
@@ -118,16 +124,20 @@ def _refusal(error: Callable[[str], Exception]) -> Callable:
     return rule
 
 
-# Ops whose results have places or sizes that a tensor tells: torch refuses them whichever of their tensors are batched.
+# Ops whose results have places or sizes that a tensor tells, and random slopes: torch refuses them whichever of their
+# tensors are batched.
 REFUSED = {
     "where": errors.dynamic_shape,
     "narrow.Tensor": errors.no_view,
     "tensor_split.tensor_indices_or_sections": errors.no_fallback,
+    "rrelu": errors.not_yet,
+    "rrelu_": errors.not_yet,
 }
 
 register_rule(("one_hot",), _one_hot)
-register_rule(("nonzero_static",), _nonzero_static)
+register_rule(("nonzero_static", "repeat_interleave.Tensor"), _looked_at)
 register_rule(("ctc_loss.Tensor",), _ctc_loss)
+register_rule(("quantile", "nanquantile", "repeat_interleave.self_Tensor"), _second_one_by_one)
 for _op, _error in REFUSED.items():
     register_rule((_op,), _refusal(_error))
 

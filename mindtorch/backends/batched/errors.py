@@ -42,6 +42,10 @@ def unsupported(op: str) -> RuntimeError:
     )
 
 
+def not_yet(op: str) -> RuntimeError:
+    return RuntimeError(f"vmap: we do not yet support {qualified(op)}. Please file an issue")
+
+
 def dynamic_shape(op: str) -> RuntimeError:
     if base_of(op) == "masked_select":
         return RuntimeError(

@@ -6,13 +6,37 @@ from typing import Any
 from mindtorch import geometry
 from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, memory_class, run
-from mindtorch.backends.batched.dims import along_dims, array_of_shape
+from mindtorch.backends.batched.dims import array_of_shape
+from mindtorch.backends.batched.fallback import sample_by_sample
 from mindtorch.backends.batched.views import with_dim_at
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import int64
 from mindtorch.promotion import BOOL
 
-gather = along_dims()
+
+def gather(op: str, promotion: str) -> Kernel:
+    """Where samples have no dimensions, the index may have one, and the other way round: the result is like it."""
+
+    def rule(batch: Batch, input: Any, dim: int, index: Any, *options: Any) -> Any:
+        wrapped = geometry.wrap_dim(dim, input.ndim)
+        samples, places = (
+            array_of_shape(batch.filled(each), (batch.size, *(each.shape or (1,)))) for each in (input, index)
+        )
+        return array_of_shape(run(op, samples, wrapped + 1, places, *options), (batch.size, *index.shape))
+
+    return batched(op, rule)
+
+
+def masked_select(op: str, promotion: None) -> Kernel:
+    """With one mask for all samples the results have one length."""
+    select = sample_by_sample(op)
+
+    def rule(batch: Batch, input: Any, mask: Any) -> Any:
+        if batch.has(mask):
+            raise errors.dynamic_shape(op)
+        return select(batch, input, mask)
+
+    return batched(op, rule)
 
 
 def index_select(op: str, promotion: str) -> Kernel:
@@ -33,7 +57,7 @@ def index_select(op: str, promotion: str) -> Kernel:
 def _select_elements(batch: Batch, input: Any, index: Any) -> Any:
     """From samples without dimensions there is one element to select."""
     elements = run("view", batch.filled(input), (batch.size, 1))
-    picked = run("gather", elements, 1, array_of_shape(batch.filled(index), (batch.size, -1)), False)
+    picked = run("gather", elements, 1, array_of_shape(batch.filled(index), (batch.size, index.size)), False)
     return array_of_shape(picked, (batch.size,))
 
 

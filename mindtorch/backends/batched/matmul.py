@@ -43,9 +43,7 @@ def _bmm(batch: Batch, input: Any, other: Any) -> Any:
     _check(input, other, (3, 3), "batch1 must be a 3D tensor")
     left, right = batch.filled(input), batch.filled(other)
     result = run("bmm", _joined(left), _joined(right))
-    return run(
-        "view", result, (batch.size, -1, *result.shape[1:]) if batch.size else (0, *input.shape[:2], other.shape[2])
-    )
+    return run("view", result, (batch.size, *input.shape[:2], other.shape[2]))
 
 
 def _joined(array: Any) -> Any:

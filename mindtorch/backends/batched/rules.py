@@ -18,6 +18,7 @@ from mindtorch.backends.batched.indexing import gather as gather
 from mindtorch.backends.batched.indexing import index as index
 from mindtorch.backends.batched.indexing import index_put as index_put
 from mindtorch.backends.batched.indexing import index_select as index_select
+from mindtorch.backends.batched.indexing import masked_select as masked_select
 from mindtorch.backends.batched.joining import cat as cat
 from mindtorch.backends.batched.joining import stack as stack
 from mindtorch.backends.batched.losses import loss as loss
@@ -66,10 +67,12 @@ from mindtorch.backends.batched.views import permute as permute
 from mindtorch.backends.batched.views import remove_batch_dim as remove_batch_dim
 from mindtorch.backends.batched.views import scatter_with_strides as scatter_with_strides
 from mindtorch.backends.batched.views import sized as sized
+from mindtorch.backends.batched.views import sized_copy as sized_copy
 from mindtorch.backends.batched.views import sizes as sizes
 from mindtorch.backends.batched.views import spread_over_level as spread_over_level
 from mindtorch.backends.batched.views import squeeze_all as squeeze_all
 from mindtorch.backends.batched.views import transpose_matrix as transpose_matrix
+from mindtorch.backends.batched.views import unfold as unfold
 from mindtorch.backends.batched.views import unsqueeze as unsqueeze
 from mindtorch.backends.batched.views import view as view
 from mindtorch.backends.batched.views import with_strides as with_strides

@@ -35,6 +35,18 @@ def _of_one_element(op: str, batch: Batch, input: Any, options: Sequence[Any]) -
 _KEEP_NO_DIMENSION = frozenset(("transpose.int", "squeeze.dim", "squeeze.dims", "view.dtype"))
 
 
+def unfold(op: str, promotion: None) -> Kernel:
+    """Of a sample without dimensions there is one window."""
+
+    def rule(batch: Batch, input: Any, dimension: int, size: int, step: int) -> Any:
+        if input.ndim:
+            return run(op, batch.front(input), shifted_dims(dimension, input.ndim), size, step)
+        windows = run(op, run("view", batch.front(input), (batch.size, 1)), shifted_dims(dimension, 1), size, step)
+        return run("select.int", windows, 1, 0)
+
+    return batched(op, rule)
+
+
 def unsqueeze(op: str, promotion: None) -> Kernel:
     def rule(batch: Batch, input: Any, dim: int) -> Any:
         return run(op, batch.front(input), shifted_dims(dim, input.ndim + 1))
@@ -76,6 +88,19 @@ def sized(op: str, promotion: None) -> Kernel:
 
     def rule(batch: Batch, input: Any, size: Ints, *options: Any) -> Any:
         return run(op, batch.front(input), (batch.size, *size), *options)
+
+    return batched(op, rule)
+
+
+def sized_copy(op: str, promotion: None) -> Kernel:
+    """`_unsafe_view`, which is no view, so that the samples may be moved for it."""
+
+    def rule(batch: Batch, input: Any, size: Ints) -> Any:
+        samples, shape = batch.front(input), (batch.size, *size)
+        try:
+            return run(op, samples, shape)
+        except RuntimeError:
+            return run(op, run("clone", samples, contiguous_format), shape)
 
     return batched(op, rule)
 
