@@ -117,11 +117,6 @@ WEIGHTS_COMPARED = Cause(
     FREE,
     "two refusals: torch has no rule for the comparison of its weights, mindtorch does not look at batched " "values.",
 )
-MASKS = Cause(
-    FREE,
-    "torch lets a mask be batched in which each sample happens to have as many elements; mindtorch refuses it, "
-    "as torch's text says.",
-)
 OUTSIDE_OF_STORAGE = Cause(
     FREE,
     "two refusals of a view outside of its storage, in other words.",
@@ -129,10 +124,6 @@ OUTSIDE_OF_STORAGE = Cause(
 NO_RULE = Cause(
     FREE,
     "two refusals: torch has no rule for it at all.",
-)
-OTHER_WORDS = Cause(
-    FREE,
-    "two refusals, in other words.",
 )
 
 # -------------------- mindtorch is wrong, or lacks something --------------------
@@ -191,36 +182,10 @@ REDUCED_PRODUCT = Cause(
     "torch.sparse.mm has no `reduce` here.",
     takes="the reduction as a kernel of compressed arrays",
 )
-NOTHING_TO_FOLD = Cause(
-    OURS,
-    "without elements, the batch cannot be folded into a dimension of -1.",
-    takes="explicit sizes in the batching rule",
-)
-QUANTILES = Cause(
-    OURS,
-    "the quantile is compared with 0 and 1, which asks for a batched value.",
-    takes="a comparison for each sample",
-)
 STATISTICS = Cause(
     OURS,
     "a batched weight or running statistic is refused, in torch's words about batched inputs; torch computes " "it.",
     takes="a batching rule that looks at which of them are batched",
-)
-NO_DIMENSIONS = Cause(
-    OURS,
-    "samples without dimensions and an index of one element: the result has no dimension, or one too many.",
-    takes="batching rules for samples without dimensions",
-)
-KRONECKER = Cause(
-    OURS,
-    "a product of Kronecker whose memory cannot be viewed for the last dimension.",
-    takes="reshape in the place of a view",
-)
-REPEATS = Cause(
-    OURS,
-    "a batch of repeats, whose sums decide the size of the result; torch takes samples one by one that happen "
-    "to agree.",
-    takes="a rule that compares the sums of the samples",
 )
 
 # -------------------- the table --------------------
