@@ -21,6 +21,7 @@ from mindtorch.dispatch.torch_function import (
     no_implementation,
     nobody_answers,
     overriding_arguments,
+    seen_as,
     takes_over,
     when_first_used,
 )
@@ -222,12 +223,10 @@ class OverridableProperty:
 
 # -------------------- putting them in place --------------------
 
-_made: dict[Any, OverridableFunction] = {}
-
 
 def overridable(function: Any) -> Any:
     """What stands for a function; the function itself if nothing does."""
-    return _made.get(function, function)
+    return seen_as.get(function, function)
 
 
 def _is_function(value: Any) -> bool:
@@ -246,9 +245,9 @@ def install() -> None:
     for torch_name, module_name in MODULES.items():
         module = import_module(module_name)
         for name, value in public_functions(module):
-            if value not in _made:
-                _made[value] = OverridableFunction(value, _name_in_torch(name, value), torch_name)
-            setattr(module, name, _made[value])
+            if value not in seen_as:
+                seen_as[value] = OverridableFunction(value, _name_in_torch(name, value), torch_name)
+            setattr(module, name, seen_as[value])
     for name, value in list(vars(Tensor).items()):
         if name not in _IGNORED_METHODS:
             _install_attribute(name, value)

@@ -137,9 +137,11 @@ def _functions_of(owner: Any) -> list[tuple[str, OverridableFunction]]:
 @cache
 def _names() -> dict[Any, str]:
     names: dict[Any, str] = {}
-    for functions in _overridable_by_owner().values():
+    for owner, functions in _overridable_by_owner().items():
         for name, function in functions.items():
             names.setdefault(function, name)
+            if isinstance(owner, OverridableProperty):  # the program may have got it before anything was taken over
+                names.setdefault(getattr(owner.inner, function.__name__), name)
     return names
 
 

@@ -16,6 +16,8 @@ from mindtorch.warning import warn
 
 _thread = state.thread
 _waiting: list[Callable[[], None]] = []
+# What the program sees of a function, by the function, as soon as anything is taken over (mindtorch.overridable).
+seen_as: dict[Any, Callable] = {}
 
 
 def when_first_used(action: Callable[[], None]) -> None:
@@ -132,7 +134,7 @@ def handle_torch_function(function: Callable, overriders: list[Any], args: tuple
     defaults = function.__kwdefaults__ or {}
     kwargs = {name: value for name, value in kwargs.items() if name not in defaults or value is not defaults[name]}
     function = public_function(function)
-    answer = ask(function, overriders, args, kwargs)
+    answer = ask(seen_as.get(function, function), overriders, args, kwargs)
     if answer is NotImplemented:
         raise nobody_answers(f"torch.{function.__name__}", overriders)
     return answer

@@ -11,6 +11,7 @@ import torch
 
 import mindtorch
 from tests.parity import opinfo
+from tests.parity.inputs import normal
 from tests.parity.opinfo_choice import torch_tests
 from tests.parity.opinfo_derivatives import random_like, replaced
 from tests.parity.opinfo_shown import attempt, tensors
@@ -33,9 +34,12 @@ class Setup:
     training: bool
 
     def made(self, **more: Any) -> Any:
-        """The module, with the same random numbers in both libraries."""
+        """The module, with the same parameters in both libraries: what they draw for them differs in the last bit."""
         self.T.manual_seed(0)
         module = getattr(self.T.nn, self.name)(*self.made_of.args, **self.made_of.kwargs, **more)
+        for parameter in module.parameters():
+            if _is_drawn(parameter, self.T):
+                parameter.data = normal(self.T, *parameter.shape, dtype=parameter.dtype) * 0.25
         return module.to(getattr(self.T, self.dtype)).train(self.training)
 
     def call(self, module: Any, change: Callable = lambda tensor: tensor) -> tuple:
@@ -45,6 +49,13 @@ class Setup:
         args, kwargs = replaced(given, new)
         self.T.manual_seed(1)
         return module(*args, **kwargs), list(new.values())
+
+
+def _is_drawn(parameter: Any, T: Any) -> bool:
+    """Whether a parameter has random numbers; those of normalizations begin with ones."""
+    if isinstance(parameter, T.nn.UninitializedParameter) or parameter.device.type != "cpu" or not parameter.numel():
+        return False
+    return bool((parameter != parameter.flatten()[0]).any())
 
 
 def _leaf(tensor: Any, requires_grad: bool) -> Any:

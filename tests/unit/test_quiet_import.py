@@ -48,3 +48,20 @@ def test_lazy_layers_cost_nothing_once_they_have_their_shape() -> None:
     del layer
     gc.collect()
     assert state.interceptors == before
+
+
+def test_the_first_call_is_taken_over_as_all_later_ones_are() -> None:
+    program = """
+import mindtorch
+from mindtorch.overrides import resolve_name
+
+class Duck:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func is mindtorch.mean
+
+shape = mindtorch.Tensor.shape.__get__
+print(mindtorch.mean(Duck()), mindtorch.mean(Duck()), mindtorch.add(Duck(), 1), resolve_name(shape))
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["True", "True", "False", "torch.Tensor.shape.__get__"]
