@@ -6,6 +6,7 @@ from math import prod
 
 import numpy as np
 
+from mindtorch.backends.cpu.constants import kept_constant
 from mindtorch.backends.cpu.summing import add_up, add_up_rows, dot_rows, doubtful, recentred
 
 Triple = tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]
@@ -110,31 +111,25 @@ def normalize_rows(
     if 0 < x.size <= _FEW:
         return _normalize_few(x, weight, bias, eps)
     out = np.empty(x.shape, x.dtype)
-    mean, rstd = np.empty((x.shape[0], 1), x.dtype), np.empty((x.shape[0], 1), x.dtype)
+    mean, squares, rstd = np.empty((3, x.shape[0], 1), x.dtype)
+    count = kept_constant(max(1, x.shape[1]), x.dtype)
     scratch = _scratch(x, 0 if weight is None else 1)
     for rows in _row_blocks(x):
         centred, factor = out[rows], rstd[rows]
-        mean[rows], factor[:] = _centre_rows(x[rows], centred)
-        factor /= x.shape[1]
+        np.divide(add_up_rows(x[rows]), count, out=mean[rows, 0])
+        np.subtract(x[rows], mean[rows], out=centred)
+        squares[rows, 0] = dot_rows(centred, centred)
+        np.divide(squares[rows], count, out=factor)
         factor += eps
         np.reciprocal(np.sqrt(factor, out=factor), out=factor)
         centred *= factor if weight is None else _outer(factor, weight, scratch[0])
         if bias is not None:
             centred += bias
-    return out, mean, rstd
-
-
-def _centre_rows(x: np.ndarray, out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Writes what is left of each row without its mean; the means and the sums of the squares, as columns."""
-    count = x.shape[1]
-    mean = (add_up_rows(x) / count)[:, None]
-    np.subtract(x, mean, out=out)
-    squares = dot_rows(out, out)[:, None]
-    where = doubtful(squares, mean, count)
+    where = doubtful(squares, mean, x.shape[1])
     if where is not None:
-        mean = recentred(x, mean, where, (1,), out)[0]
-        squares = dot_rows(out, out)[:, None]
-    return mean, squares
+        some = np.flatnonzero(where)
+        out[some], mean[some], rstd[some] = _normalize_few(x[some], weight, bias, eps)
+    return out, mean, rstd
 
 
 _FEW = 1 << 11  # elements of arrays so small that calls of NumPy cost more than what they do
@@ -143,9 +138,17 @@ _FEW = 1 << 11  # elements of arrays so small that calls of NumPy cost more than
 def _normalize_few(
     x: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    out = np.empty(x.shape, x.dtype)
-    mean, rstd = _centre_rows(x, out)
-    rstd /= x.shape[1]
+    length = x.shape[1]
+    count = kept_constant(length, x.dtype)
+    mean = add_up_rows(x)[:, None]
+    mean /= count
+    out = np.subtract(x, mean, order="C")
+    rstd = dot_rows(out, out)[:, None]
+    where = doubtful(rstd, mean, length)
+    if where is not None:
+        mean, out = recentred(x, mean, where, (1,), out)
+        rstd = dot_rows(out, out)[:, None]
+    rstd /= count
     rstd += eps
     np.reciprocal(np.sqrt(rstd, rstd), rstd)
     out *= rstd

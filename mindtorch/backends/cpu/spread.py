@@ -6,8 +6,16 @@ import numpy as np
 
 from mindtorch.backends.cpu.constants import kept_constant
 from mindtorch.backends.cpu.reducing import as_computed, count, store
-from mindtorch.backends.cpu.summing import add_up, average, can_add_up_directly, dot_rows, doubtful, recentred
-from mindtorch.iterator import check_result_dtype, reduced_dims
+from mindtorch.backends.cpu.summing import (
+    add_up,
+    add_up_rows,
+    average,
+    can_add_up_directly,
+    dot_rows,
+    doubtful,
+    recentred,
+)
+from mindtorch.iterator import check_result_dtype, reduced_dims, reduced_shape
 from mindtorch.promotion import COMPLEX, is_integral, real_number, real_of
 from mindtorch.quiet import quiet
 from mindtorch.warning import warn
@@ -75,12 +83,31 @@ def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, 
     if values.dtype in COMPLEX:
         parts = (_mean_square_deviation(part, dims, keepdim, freedom) for part in (values.real, values.imag))
         return np.add(*parts)
+    total = _squared_deviation(values, dims).reshape(reduced_shape(values.shape, dims, keepdim))
+    return np.divide(total, kept_constant(freedom, values.dtype))
+
+
+def _squared_deviation(values: Array, dims: tuple[int, ...]) -> Array:
+    """The sums of the squares of the distances from the mean, in the order of the result."""
+    if dims == (values.ndim - 1,) and can_add_up_directly(values):
+        return _of_rows(values.reshape(-1, values.shape[-1]))
     mean = average(values, dims)
     total = _sum_of_squares(values - mean, dims)
     where = doubtful(total, mean, count(values.shape, dims))
-    if where is not None:
-        total = _sum_of_squares(recentred(values, mean, where, dims)[1], dims)
-    return np.divide(total if keepdim else np.squeeze(total, dims), kept_constant(freedom, values.dtype))
+    return total if where is None else _sum_of_squares(recentred(values, mean, where, dims)[1], dims)
+
+
+def _of_rows(rows: Array) -> Array:
+    length = rows.shape[1]
+    mean = add_up_rows(rows)
+    mean /= kept_constant(length, rows.dtype)
+    distances = rows - mean[:, None]
+    total = dot_rows(distances, distances)
+    where = doubtful(total, mean, length)
+    if where is None:
+        return total
+    distances = recentred(rows, mean[:, None], where[:, None], (1,))[1]
+    return dot_rows(distances, distances)
 
 
 def _sum_of_squares(values: Array, dims: tuple[int, ...]) -> Array:

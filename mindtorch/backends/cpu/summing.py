@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import aligned
+from mindtorch.backends.cpu.constants import kept_constant
 from mindtorch.promotion import DOUBLE, FLOAT
 
 Array = np.ndarray
@@ -24,6 +25,7 @@ _ROW = 1024  # numbers of a row that BLAS adds up in one go,
 _ROWS = 128  # rows that it does, and
 _STRIDED_ROWS = 64  # those that NumPy does
 _WIDE = 512  # columns below which several rows are made one
+_MANY = 512  # rows for which a scalar product for each is quicker than the product of the matrix
 _FEW = 8  # columns below which each is added up alone where memory has gaps
 
 # The ones, by dtype and number.
@@ -34,11 +36,11 @@ ONES = {
 
 
 def add_up(input: Array, dims: tuple[int, ...], keepdim: bool = False) -> Array:
-    """The sum over some dimensions, in the dtype of the input. Integers wrap around."""
-    if can_add_up_directly(input):
+    """The sum over some dimensions; integers are added up in 64 bits, and wrap around."""
+    if input.size > _ROWS and can_add_up_directly(input):
         return add_up_directly(input, dims, keepdim)
-    if input.dtype.kind not in "fc" or not input.size or not dims:
-        return np.add.reduce(input, dims, input.dtype, None, keepdim)
+    if input.size <= _ROWS or input.dtype.kind not in "fc" or not dims:
+        return np.asarray(np.add.reduce(input, dims, None, None, keepdim))
     if not input.flags.c_contiguous:
         return _in_memory_order(input, dims, keepdim)
     return add_up_directly(parts_of(input), dims, keepdim).view(input.dtype)[..., 0]
@@ -55,13 +57,13 @@ def parts_of(numbers: Array) -> Array:
 def average(values: Array, dims: tuple[int, ...]) -> Array:
     """The mean over some dimensions, which are kept."""
     total = add_up(values, dims, True)
-    return np.divide(total, total.dtype.type(values.size // max(total.size, 1)), total)
+    return np.divide(total, kept_constant(values.size // max(total.size, 1), total.dtype), total)
 
 
 # How many times its own rounding error a mean may be larger than the deviations from it. That error is then too small
 # by the square of it to matter.
 _CERTAIN = 1024.0
-_SMALL_SQUARES = {dtype: (_CERTAIN * np.finfo(dtype).eps) ** 2 for dtype in (FLOAT, DOUBLE)}
+_SMALL_SQUARES = {dtype: float(_CERTAIN * np.finfo(dtype).eps) ** 2 for dtype in (FLOAT, DOUBLE)}
 
 
 def doubtful(squares: Array, mean: Array, number: int) -> Array | None:
@@ -70,9 +72,9 @@ def doubtful(squares: Array, mean: Array, number: int) -> Array | None:
     None if nowhere: there the distances are exact enough.
     """
     smallest = np.multiply(mean, mean)
-    smallest *= squares.dtype.type(number * _SMALL_SQUARES[squares.dtype])
+    smallest = np.multiply(smallest, kept_constant(number * _SMALL_SQUARES[squares.dtype], squares.dtype))
     where = np.less(squares, smallest)
-    return where if where.any() else None
+    return where if np.count_nonzero(where) else None
 
 
 def recentred(
@@ -102,7 +104,10 @@ def add_up_directly(input: Array, dims: tuple[int, ...], keepdim: bool) -> Array
     if not keepdim and len(dims) == input.ndim:
         return add_up_rows(input.reshape(1, -1)).reshape(())
     if not keepdim and input.ndim == 2:
-        return add_up_rows(input) if dims[0] else _columns(input[None])[0]
+        if dims[0]:
+            return add_up_rows(input)
+        rows = len(input)
+        return ONES[input.dtype][rows].dot(input) if rows <= _ROWS else _columns(input[None])[0]
     shape = list(input.shape)
     for start, stop in _runs(dims):
         length, inner = prod(shape[start:stop]), prod(shape[stop:])
@@ -137,7 +142,9 @@ def add_up_rows(rows: Array) -> Array:
     parts = length // _ROW
     whole = parts * _ROW
     if count == 1 or whole == length:
-        sums = rows[:, :whole].reshape(-1, _ROW).dot(ones[_ROW]).reshape(count, parts)
+        matrix = rows[:, :whole].reshape(-1, _ROW)
+        sums = np.vecdot(matrix, ones[_ROW]) if len(matrix) >= _MANY else matrix.dot(ones[_ROW])
+        sums = sums.reshape(count, parts)
     else:
         sums = np.matmul(rows[:, :whole].reshape(count, parts, _ROW), ones[_ROW])
     total = add_up_rows(sums)
@@ -152,7 +159,7 @@ def _columns(x: Array) -> Array:
         return add_up_rows(x[:, :, 0])[:, None]
     if rows <= _ROWS:
         return ones[rows].dot(x[0])[None] if outer == 1 else np.matmul(ones[rows], x)
-    joined = _ROW // columns if outer == 1 and columns < _WIDE else 0
+    joined = _ROW // columns if outer == 1 and columns < _WIDE and x.flags.c_contiguous else 0
     if joined and rows >= 2 * joined:
         whole = rows - rows % joined
         total = _columns(_columns(x[:, :whole].reshape(1, -1, joined * columns)).reshape(1, joined, columns))
@@ -186,10 +193,12 @@ def _in_memory_order(input: Array, dims: tuple[int, ...], keepdim: bool) -> Arra
 
 
 def _with_gaps(x: Array, dims: tuple[int, ...]) -> Array:
-    """By NumPy, the innermost dimension first, all of which are kept."""
+    """The innermost dimension first; all are kept. BLAS knows of gaps between rows, for others it has to be NumPy."""
     axis, length, inside = dims[-1], x.shape[dims[-1]], x.shape[dims[-1] + 1 :]
     inner = prod(inside)
-    if inner == 1 or length <= _STRIDED_ROWS:
+    if x.dtype in ONES and axis == x.ndim - 2 < 2 and x.strides[-1] == x.itemsize:
+        total = _columns(x)[:, None] if axis else _columns(x[None])
+    elif inner == 1 or length <= _STRIDED_ROWS:
         total = np.add.reduce(x, axis, None, None, True)
     elif inner <= _FEW:
         total = np.empty((*x.shape[:axis], 1, *inside), x.dtype)
