@@ -208,6 +208,10 @@ class UntypedStorage:
             self._move(np.asarray(Block(memory_of(self._root), self._root.nbytes)))
         self._root.base.counted = nbytes
 
+    def take_over(self, root: Any) -> None:
+        """Be the storage of other memory; for a storage on which no tensor looks at the old one any more."""
+        self._move(root, has_tenants=False)
+
     def _move(self, root: np.ndarray, has_tenants: bool = True) -> None:
         old = self._root
         self._root = root

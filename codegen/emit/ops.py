@@ -36,6 +36,7 @@ IMPORTS = {
         ("recorded", "recorded_outputs", "refuse_grad", "write_back", "write_out"),
         "mindtorch.autograd.outputs",
     ),
+    "adopt_result": "mindtorch.autograd.tenants",
     "next_sequence_nr": "mindtorch.autograd.node_base",
     **dict.fromkeys(("save", "save_copy", "save_output"), "mindtorch.autograd.saved_tensor"),
     **dict.fromkeys(

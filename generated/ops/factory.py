@@ -4,10 +4,11 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import factory as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad
 from mindtorch.autograd.saved_tensor import save_output
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import factory as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
@@ -85,7 +86,7 @@ def empty_out(size, *more_size, memory_format=None, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(empty_out, size, *more_size, memory_format=memory_format, out=out)
-    set_array(out, _empty_kernels[type(out_array)](size, None, None, None, None, memory_format, out=out_array))
+    adopt_result(out, _empty_kernels[type(out_array)](size, None, None, None, None, memory_format, out=out_array))
     mark_written(out)
     return out
 
@@ -166,7 +167,7 @@ def zeros_out(size, *more_size, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(zeros_out, size, *more_size, out=out)
-    set_array(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
+    adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
     mark_written(out)
     return out
 
@@ -217,7 +218,7 @@ def ones_out(size, *more_size, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ones_out, size, *more_size, out=out)
-    set_array(out, _ones_kernels[type(out_array)](size, None, None, None, None, out=out_array))
+    adopt_result(out, _ones_kernels[type(out_array)](size, None, None, None, None, out=out_array))
     mark_written(out)
     return out
 
@@ -268,7 +269,7 @@ def full_out(size, fill_value, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(full_out, size, fill_value, out=out)
-    set_array(out, _full_kernels[type(out_array)](size, fill_value, None, None, None, None, out=out_array))
+    adopt_result(out, _full_kernels[type(out_array)](size, fill_value, None, None, None, None, out=out_array))
     mark_written(out)
     return out
 
@@ -436,7 +437,9 @@ def arange_start_step_out(start, end, step=1, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(arange_start_step_out, start, end, step, out=out)
-    set_array(out, _arange_start_step_kernels[type(out_array)](start, end, step, None, None, None, None, out=out_array))
+    adopt_result(
+        out, _arange_start_step_kernels[type(out_array)](start, end, step, None, None, None, None, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -491,7 +494,9 @@ def linspace_default_out(start, end, steps, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(linspace_default_out, start, end, steps, out=out)
-    set_array(out, _linspace_default_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array))
+    adopt_result(
+        out, _linspace_default_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -1346,7 +1351,7 @@ def eye_default_out(n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eye_default_out, n, out=out)
-    set_array(out, _eye_default_kernels[type(out_array)](n, None, None, None, None, out=out_array))
+    adopt_result(out, _eye_default_kernels[type(out_array)](n, None, None, None, None, out=out_array))
     mark_written(out)
     return out
 
@@ -1430,7 +1435,7 @@ def eye_m_out(n, m, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eye_m_out, n, m, out=out)
-    set_array(out, _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array))
+    adopt_result(out, _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array))
     mark_written(out)
     return out
 
@@ -2940,7 +2945,7 @@ def complex_out(real, imag, *, out):
     except AttributeError:
         return raise_bad_argument(complex_out, real, imag, out=out)
     refuse_grad("complex", real, imag, out)
-    set_array(out, _complex_kernels[type(real_array)](real_array, imag_array, out=out_array))
+    adopt_result(out, _complex_kernels[type(real_array)](real_array, imag_array, out=out_array))
     mark_written(out)
     return out
 

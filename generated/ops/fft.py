@@ -4,9 +4,10 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import fft as nodes
-from mindtorch.autograd.history import edge_of, mark_written, set_array
+from mindtorch.autograd.history import edge_of, mark_written
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import fft as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
@@ -80,7 +81,7 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
     except AttributeError:
         return raise_bad_argument(_fft_c2c_out, input, dim, normalization, forward, out=out)
     refuse_grad("_fft_c2c", input, out)
-    set_array(out, __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array))
+    adopt_result(out, __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array))
     mark_written(out)
     return out
 
@@ -139,7 +140,7 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
     except AttributeError:
         return raise_bad_argument(_fft_r2c_out, input, dim, normalization, onesided, out=out)
     refuse_grad("_fft_r2c", input, out)
-    set_array(out, __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array))
+    adopt_result(out, __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array))
     mark_written(out)
     return out
 
@@ -196,7 +197,9 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
     except AttributeError:
         return raise_bad_argument(_fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
     refuse_grad("_fft_c2r", input, out)
-    set_array(out, __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array))
+    adopt_result(
+        out, __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array)
+    )
     mark_written(out)
     return out
 

@@ -4,10 +4,11 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import indexing as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, set_array
+from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import indexing as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
@@ -69,7 +70,7 @@ def index_out(input, indices, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(index_out, input, indices, out=out)
     refuse_grad("index", input, out)
-    set_array(out, _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array))
+    adopt_result(out, _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array))
     mark_written(out)
     return out
 
@@ -258,7 +259,7 @@ def index_select_out(input, dim, index, *, out):
     except AttributeError:
         return raise_bad_argument(index_select_out, input, dim, index, out=out)
     refuse_grad("index_select", input, out)
-    set_array(out, _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array))
+    adopt_result(out, _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array))
     mark_written(out)
     return out
 
@@ -345,7 +346,7 @@ def index_add_out(input, dim, index, source, *, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(index_add_out, input, dim, index, source, alpha=alpha, out=out)
     refuse_grad("index_add", input, source, out)
-    set_array(
+    adopt_result(
         out, _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=out_array)
     )
     mark_written(out)
@@ -399,7 +400,7 @@ def gather_out(input, dim, index, *, sparse_grad=False, out):
     except AttributeError:
         return raise_bad_argument(gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
     refuse_grad("gather", input, out)
-    set_array(out, _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array))
+    adopt_result(out, _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array))
     mark_written(out)
     return out
 
@@ -478,7 +479,7 @@ def scatter_src_out(input, dim, index, src, *, out):
     except AttributeError:
         return raise_bad_argument(scatter_src_out, input, dim, index, src, out=out)
     refuse_grad("scatter", input, src, out)
-    set_array(out, _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array))
+    adopt_result(out, _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array))
     mark_written(out)
     return out
 
@@ -562,7 +563,7 @@ def scatter_value_out(input, dim, index, value, *, out):
     except AttributeError:
         return raise_bad_argument(scatter_value_out, input, dim, index, value, out=out)
     refuse_grad("scatter", input, out)
-    set_array(out, _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array))
+    adopt_result(out, _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array))
     mark_written(out)
     return out
 
@@ -641,7 +642,7 @@ def scatter_add_out(input, dim, index, src, *, out):
     except AttributeError:
         return raise_bad_argument(scatter_add_out, input, dim, index, src, out=out)
     refuse_grad("scatter_add", input, src, out)
-    set_array(out, _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array))
+    adopt_result(out, _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array))
     mark_written(out)
     return out
 
@@ -726,7 +727,7 @@ def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
     except AttributeError:
         return raise_bad_argument(scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
     refuse_grad("aten::scatter", input, src, out)
-    set_array(
+    adopt_result(
         out,
         _scatter_reduce_overload_kernels[type(input_array)](
             input_array, dim, index_array, src_array, reduce, out=out_array
@@ -883,7 +884,7 @@ def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
     except AttributeError:
         return raise_bad_argument(scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
     refuse_grad("aten::scatter", input, out)
-    set_array(
+    adopt_result(
         out,
         _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce, out=out_array),
     )
@@ -991,7 +992,7 @@ def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out
             scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out
         )
     refuse_grad("scatter_reduce", input, src, out)
-    set_array(
+    adopt_result(
         out,
         _scatter_reduce_kernels[type(input_array)](
             input_array, dim, index_array, src_array, reduce, include_self, out=out_array
@@ -1102,7 +1103,7 @@ def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, ou
             index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out
         )
     refuse_grad("index_reduce", input, source, out)
-    set_array(
+    adopt_result(
         out,
         _index_reduce_kernels[type(input_array)](
             input_array, dim, index_array, source_array, reduce, include_self, out=out_array
@@ -1210,7 +1211,7 @@ def masked_select_out(input, mask, *, out):
     except AttributeError:
         return raise_bad_argument(masked_select_out, input, mask, out=out)
     refuse_grad("masked_select", input, out)
-    set_array(out, _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array))
+    adopt_result(out, _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1294,7 +1295,7 @@ def nonzero_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(nonzero_out, input, out=out)
-    set_array(out, _nonzero_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _nonzero_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1361,7 +1362,7 @@ def cat_out(tensors, dim=0, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(cat_out, tensors, dim, out=out)
     refuse_grad("cat", *tensors, out)
-    set_array(out, _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
+    adopt_result(out, _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
     mark_written(out)
     return out
 
@@ -1414,7 +1415,7 @@ def stack_out(tensors, dim=0, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(stack_out, tensors, dim, out=out)
     refuse_grad("stack", *tensors, out)
-    set_array(out, _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
+    adopt_result(out, _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
     mark_written(out)
     return out
 
@@ -1640,7 +1641,7 @@ def tril_out(input, diagonal=0, *, out):
     except AttributeError:
         return raise_bad_argument(tril_out, input, diagonal, out=out)
     refuse_grad("tril", input, out)
-    set_array(out, _tril_kernels[type(input_array)](input_array, diagonal, out=out_array))
+    adopt_result(out, _tril_kernels[type(input_array)](input_array, diagonal, out=out_array))
     mark_written(out)
     return out
 
@@ -1713,7 +1714,7 @@ def triu_out(input, diagonal=0, *, out):
     except AttributeError:
         return raise_bad_argument(triu_out, input, diagonal, out=out)
     refuse_grad("triu", input, out)
-    set_array(out, _triu_kernels[type(input_array)](input_array, diagonal, out=out_array))
+    adopt_result(out, _triu_kernels[type(input_array)](input_array, diagonal, out=out_array))
     mark_written(out)
     return out
 

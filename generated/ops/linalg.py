@@ -5,10 +5,11 @@
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import linalg as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import linalg as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
@@ -70,7 +71,7 @@ def mm_out(input, mat2, *, out):
     except AttributeError:
         return raise_bad_argument(mm_out, input, mat2, out=out)
     refuse_grad("mm", input, mat2, out)
-    set_array(out, _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
+    adopt_result(out, _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
     mark_written(out)
     return out
 
@@ -112,7 +113,7 @@ def bmm_out(input, mat2, *, out):
     except AttributeError:
         return raise_bad_argument(bmm_out, input, mat2, out=out)
     refuse_grad("bmm", input, mat2, out)
-    set_array(out, _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
+    adopt_result(out, _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
     mark_written(out)
     return out
 
@@ -154,7 +155,7 @@ def mv_out(input, vec, *, out):
     except AttributeError:
         return raise_bad_argument(mv_out, input, vec, out=out)
     refuse_grad("mv", input, vec, out)
-    set_array(out, _mv_kernels[type(input_array)](input_array, vec_array, out=out_array))
+    adopt_result(out, _mv_kernels[type(input_array)](input_array, vec_array, out=out_array))
     mark_written(out)
     return out
 
@@ -196,7 +197,7 @@ def dot_out(input, tensor, *, out):
     except AttributeError:
         return raise_bad_argument(dot_out, input, tensor, out=out)
     refuse_grad("dot", input, tensor, out)
-    set_array(out, _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array))
+    adopt_result(out, _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array))
     mark_written(out)
     return out
 
@@ -324,7 +325,9 @@ def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     refuse_grad("addmm", input, mat1, mat2, out)
-    set_array(out, _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array))
+    adopt_result(
+        out, _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -421,7 +424,7 @@ def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     refuse_grad("baddbmm", input, batch1, batch2, out)
-    set_array(
+    adopt_result(
         out, _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array)
     )
     mark_written(out)
@@ -520,7 +523,7 @@ def addmv_out(input, mat, vec, *, beta=1, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
     refuse_grad("addmv", input, mat, vec, out)
-    set_array(out, _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=out_array))
+    adopt_result(out, _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=out_array))
     mark_written(out)
     return out
 
@@ -617,7 +620,7 @@ def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     refuse_grad("addbmm", input, batch1, batch2, out)
-    set_array(
+    adopt_result(
         out, _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array)
     )
     mark_written(out)
@@ -1059,7 +1062,7 @@ def linalg_inv_ex_out(A, *, check_errors=False, out):
     refuse_grad("linalg_inv_ex", A, *out)
     arrays = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.linalg_inv_ex_out(out)
 
@@ -1152,7 +1155,7 @@ def _linalg_det_out(A, *, out):
     refuse_grad("_linalg_det", A, *out)
     arrays = __linalg_det_kernels[type(A_array)](A_array, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types._linalg_det_out(out)
 
@@ -1232,7 +1235,7 @@ def _linalg_slogdet_out(A, *, out):
     refuse_grad("_linalg_slogdet", A, *out)
     arrays = __linalg_slogdet_kernels[type(A_array)](A_array, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types._linalg_slogdet_out(out)
 
@@ -1352,7 +1355,7 @@ def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
     refuse_grad("_linalg_solve_ex", A, B, *out)
     arrays = __linalg_solve_ex_kernels[type(A_array)](A_array, B_array, left, check_errors, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types._linalg_solve_ex_out(out)
 
@@ -1474,7 +1477,7 @@ def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
     refuse_grad("linalg_lu_factor_ex", A, *out)
     arrays = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.linalg_lu_factor_ex_out(out)
 
@@ -1616,7 +1619,7 @@ def linalg_lu_out(A, *, pivot=True, out):
     refuse_grad("linalg_lu", A, *out)
     arrays = _linalg_lu_kernels[type(A_array)](A_array, pivot, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.linalg_lu_out(out)
 
@@ -1771,7 +1774,7 @@ def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=Fal
             linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
         )
     refuse_grad("linalg_solve_triangular", input, B, out)
-    set_array(
+    adopt_result(
         out,
         _linalg_solve_triangular_kernels[type(input_array)](
             input_array, B_array, upper, left, unitriangular, out=out_array
@@ -1897,7 +1900,7 @@ def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
     refuse_grad("linalg_cholesky_ex", input, *out)
     arrays = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.linalg_cholesky_ex_out(out)
 
@@ -2108,7 +2111,7 @@ def linalg_qr_out(A, mode="reduced", *, out):
     refuse_grad("linalg_qr", A, *out)
     arrays = _linalg_qr_kernels[type(A_array)](A_array, mode, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.linalg_qr_out(out)
 
@@ -2182,7 +2185,7 @@ def geqrf_out(input, *, out):
     refuse_grad("aten::geqrf", input, *out)
     arrays = _geqrf_kernels[type(input_array)](input_array, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.geqrf_out(out)
 
@@ -2224,7 +2227,7 @@ def linalg_householder_product_out(input, tau, *, out):
     except AttributeError:
         return raise_bad_argument(linalg_householder_product_out, input, tau, out=out)
     refuse_grad("linalg_householder_product", input, tau, out)
-    set_array(out, _linalg_householder_product_kernels[type(input_array)](input_array, tau_array, out=out_array))
+    adopt_result(out, _linalg_householder_product_kernels[type(input_array)](input_array, tau_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2308,7 +2311,7 @@ def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
     except AttributeError:
         return raise_bad_argument(ormqr_out, input, input2, input3, left, transpose, out=out)
     refuse_grad("ormqr", input, input2, input3, out)
-    set_array(
+    adopt_result(
         out, _ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose, out=out_array)
     )
     mark_written(out)
@@ -2362,7 +2365,7 @@ def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out)
         )
     arrays = _linalg_ldl_factor_ex_kernels[type(input_array)](input_array, hermitian, check_errors, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.linalg_ldl_factor_ex_out(out)
 
@@ -2436,7 +2439,9 @@ def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
     except AttributeError:
         return raise_bad_argument(linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
     refuse_grad("aten::linalg_ldl_solve", LD, B, out)
-    set_array(out, _linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian, out=out_array))
+    adopt_result(
+        out, _linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -2494,7 +2499,7 @@ def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out
     refuse_grad("_linalg_svd", A, *out)
     arrays = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types._linalg_svd_out(out)
 
@@ -2636,7 +2641,7 @@ def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
     refuse_grad("_linalg_eigh", A, *out)
     arrays = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types._linalg_eigh_out(out)
 
@@ -2740,7 +2745,7 @@ def linalg_eig_out(input, *, out):
     refuse_grad("linalg_eig", input, *out)
     arrays = _linalg_eig_kernels[type(input_array)](input_array, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.linalg_eig_out(out)
 

@@ -5,10 +5,11 @@
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import loss as nodes
-from mindtorch.autograd.history import edge_of, mark_written, set_array
+from mindtorch.autograd.history import edge_of, mark_written
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_output
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import loss as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
@@ -87,7 +88,7 @@ def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out)
         input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
     )
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return out
 
@@ -163,7 +164,7 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
             nll_loss_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     refuse_grad("nll_loss_backward", grad_output, input, out)
-    set_array(
+    adopt_result(
         out,
         _nll_loss_backward_kernels[type(grad_output_array)](
             grad_output_array,
@@ -282,7 +283,7 @@ def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, ou
         input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
     )
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return out
 
@@ -362,7 +363,7 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
             nll_loss2d_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     refuse_grad("nll_loss2d_backward", grad_output, input, out)
-    set_array(
+    adopt_result(
         out,
         _nll_loss2d_backward_kernels[type(grad_output_array)](
             grad_output_array,
@@ -496,7 +497,7 @@ def mse_loss_out(input, target, reduction=1, *, out):
     except AttributeError:
         return raise_bad_argument(mse_loss_out, input, target, reduction, out=out)
     refuse_grad("mse_loss", input, target, out)
-    set_array(out, _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array))
+    adopt_result(out, _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array))
     mark_written(out)
     return out
 
@@ -555,7 +556,7 @@ def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
     except AttributeError:
         return raise_bad_argument(mse_loss_backward_out, grad_output, input, target, reduction, out=out)
     refuse_grad("mse_loss_backward", grad_output, input, target, out)
-    set_array(
+    adopt_result(
         out,
         _mse_loss_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, target_array, reduction, out=out_array
@@ -625,7 +626,7 @@ def smooth_l1_loss_out(input, target, reduction=1, beta=1.0, *, out):
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_out, input, target, reduction, beta, out=out)
     refuse_grad("smooth_l1_loss", input, target, out)
-    set_array(
+    adopt_result(
         out, _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out_array)
     )
     mark_written(out)
@@ -689,7 +690,7 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
     refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
-    set_array(
+    adopt_result(
         out,
         _smooth_l1_loss_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, target_array, reduction, beta, out=out_array
@@ -823,7 +824,7 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=1, *, out):
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy_out, input, target, weight, reduction, out=out)
     refuse_grad("binary_cross_entropy", input, target, weight, out)
-    set_array(
+    adopt_result(
         out,
         _binary_cross_entropy_kernels[type(input_array)](
             input_array, target_array, weight_array, reduction, out=out_array
@@ -898,7 +899,7 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
             binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out
         )
     refuse_grad("binary_cross_entropy_backward", grad_output, input, target, weight, out)
-    set_array(
+    adopt_result(
         out,
         _binary_cross_entropy_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, target_array, weight_array, reduction, out=out_array

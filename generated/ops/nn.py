@@ -5,18 +5,11 @@
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import nn as nodes
-from mindtorch.autograd.history import (
-    check_constant,
-    check_inplace,
-    edge_of,
-    mark_written,
-    rebase,
-    set_array,
-    unless_complex,
-)
+from mindtorch.autograd.history import check_constant, check_inplace, edge_of, mark_written, rebase, unless_complex
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_output
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import nn as composite
 from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
@@ -598,7 +591,7 @@ def max_pool2d_with_indices_out(
         input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
     )
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return out
 
@@ -744,7 +737,7 @@ def max_pool2d_with_indices_backward_out(
             out=out,
         )
     refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
-    set_array(
+    adopt_result(
         out,
         _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
             grad_output_array,
@@ -888,7 +881,7 @@ def avg_pool2d_out(
             avg_pool2d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     refuse_grad("avg_pool2d", input, out)
-    set_array(
+    adopt_result(
         out,
         _avg_pool2d_kernels[type(input_array)](
             input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
@@ -1049,7 +1042,7 @@ def avg_pool2d_backward_out(
             out=out,
         )
     refuse_grad("avg_pool2d_backward", grad_output, input, out)
-    set_array(
+    adopt_result(
         out,
         _avg_pool2d_backward_kernels[type(grad_output_array)](
             grad_output_array,
@@ -1274,7 +1267,7 @@ def native_batch_norm_out(input, weight, bias, running_mean, running_var, traini
         out=out_arrays,
     )
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return out
 
@@ -2873,7 +2866,7 @@ def upsample_nearest1d_out(input, output_size, scales=None, *, out):
     except AttributeError:
         return raise_bad_argument(upsample_nearest1d_out, input, output_size, scales, out=out)
     refuse_grad("upsample_nearest1d", input, out)
-    set_array(out, _upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array))
+    adopt_result(out, _upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array))
     mark_written(out)
     return out
 
@@ -2951,7 +2944,7 @@ def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales
             upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out
         )
     refuse_grad("upsample_nearest1d_backward", grad_output, out)
-    set_array(
+    adopt_result(
         out,
         _upsample_nearest1d_backward_kernels[type(grad_output_array)](
             grad_output_array, output_size, input_size, scales, out=out_array
@@ -3021,7 +3014,7 @@ def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, 
     except AttributeError:
         return raise_bad_argument(upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
     refuse_grad("upsample_nearest2d", input, out)
-    set_array(
+    adopt_result(
         out, _upsample_nearest2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w, out=out_array)
     )
     mark_written(out)
@@ -3108,7 +3101,7 @@ def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales
             upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
         )
     refuse_grad("upsample_nearest2d_backward", grad_output, out)
-    set_array(
+    adopt_result(
         out,
         _upsample_nearest2d_backward_kernels[type(grad_output_array)](
             grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
@@ -3185,7 +3178,7 @@ def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, sca
     except AttributeError:
         return raise_bad_argument(upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
     refuse_grad("upsample_nearest3d", input, out)
-    set_array(
+    adopt_result(
         out,
         _upsample_nearest3d_kernels[type(input_array)](
             input_array, output_size, scales_d, scales_h, scales_w, out=out_array
@@ -3290,7 +3283,7 @@ def upsample_nearest3d_backward_out(
             upsample_nearest3d_backward_out, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
         )
     refuse_grad("upsample_nearest3d_backward", grad_output, out)
-    set_array(
+    adopt_result(
         out,
         _upsample_nearest3d_backward_kernels[type(grad_output_array)](
             grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
@@ -3355,7 +3348,7 @@ def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
     except AttributeError:
         return raise_bad_argument(_upsample_nearest_exact1d_out, input, output_size, scales, out=out)
     refuse_grad("_upsample_nearest_exact1d", input, out)
-    set_array(
+    adopt_result(
         out, __upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
     )
     mark_written(out)
@@ -3437,7 +3430,7 @@ def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size,
             _upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out
         )
     refuse_grad("_upsample_nearest_exact1d_backward", grad_output, out)
-    set_array(
+    adopt_result(
         out,
         __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
             grad_output_array, output_size, input_size, scales, out=out_array
@@ -3509,7 +3502,7 @@ def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=No
     except AttributeError:
         return raise_bad_argument(_upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
     refuse_grad("_upsample_nearest_exact2d", input, out)
-    set_array(
+    adopt_result(
         out,
         __upsample_nearest_exact2d_kernels[type(input_array)](
             input_array, output_size, scales_h, scales_w, out=out_array
@@ -3603,7 +3596,7 @@ def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size,
             _upsample_nearest_exact2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
         )
     refuse_grad("_upsample_nearest_exact2d_backward", grad_output, out)
-    set_array(
+    adopt_result(
         out,
         __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
             grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
@@ -3689,7 +3682,7 @@ def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=No
             _upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out
         )
     refuse_grad("_upsample_nearest_exact3d", input, out)
-    set_array(
+    adopt_result(
         out,
         __upsample_nearest_exact3d_kernels[type(input_array)](
             input_array, output_size, scales_d, scales_h, scales_w, out=out_array
@@ -3822,7 +3815,7 @@ def _upsample_nearest_exact3d_backward_out(
             out=out,
         )
     refuse_grad("_upsample_nearest_exact3d_backward", grad_output, out)
-    set_array(
+    adopt_result(
         out,
         __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
             grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
@@ -3894,7 +3887,7 @@ def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out
     except AttributeError:
         return raise_bad_argument(upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
     refuse_grad("upsample_linear1d", input, out)
-    set_array(
+    adopt_result(
         out,
         _upsample_linear1d_kernels[type(input_array)](input_array, output_size, align_corners, scales, out=out_array),
     )
@@ -3984,7 +3977,7 @@ def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_c
             upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
         )
     refuse_grad("upsample_linear1d_backward", grad_output, out)
-    set_array(
+    adopt_result(
         out,
         _upsample_linear1d_backward_kernels[type(grad_output_array)](
             grad_output_array, output_size, input_size, align_corners, scales, out=out_array
@@ -4070,7 +4063,7 @@ def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, sc
             upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
     refuse_grad("upsample_bilinear2d", input, out)
-    set_array(
+    adopt_result(
         out,
         _upsample_bilinear2d_kernels[type(input_array)](
             input_array, output_size, align_corners, scales_h, scales_w, out=out_array
@@ -4203,7 +4196,7 @@ def upsample_bilinear2d_backward_out(
             out=out,
         )
     refuse_grad("upsample_bilinear2d_backward", grad_output, out)
-    set_array(
+    adopt_result(
         out,
         _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
             grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
@@ -4296,7 +4289,7 @@ def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, s
             upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
         )
     refuse_grad("upsample_trilinear3d", input, out)
-    set_array(
+    adopt_result(
         out,
         _upsample_trilinear3d_kernels[type(input_array)](
             input_array, output_size, align_corners, scales_d, scales_h, scales_w, out=out_array
@@ -4438,7 +4431,7 @@ def upsample_trilinear3d_backward_out(
             out=out,
         )
     refuse_grad("upsample_trilinear3d_backward", grad_output, out)
-    set_array(
+    adopt_result(
         out,
         _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
             grad_output_array, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out_array
@@ -4522,7 +4515,7 @@ def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, sca
             upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
     refuse_grad("upsample_bicubic2d", input, out)
-    set_array(
+    adopt_result(
         out,
         _upsample_bicubic2d_kernels[type(input_array)](
             input_array, output_size, align_corners, scales_h, scales_w, out=out_array
@@ -4669,7 +4662,7 @@ def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None
             _upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
     refuse_grad("_upsample_bilinear2d_aa", input, out)
-    set_array(
+    adopt_result(
         out,
         __upsample_bilinear2d_aa_kernels[type(input_array)](
             input_array, output_size, align_corners, scales_h, scales_w, out=out_array
@@ -4802,7 +4795,7 @@ def _upsample_bilinear2d_aa_backward_out(
             out=out,
         )
     refuse_grad("_upsample_bilinear2d_aa_backward", grad_output, out)
-    set_array(
+    adopt_result(
         out,
         __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
             grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
@@ -4890,7 +4883,7 @@ def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None,
             _upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
     refuse_grad("_upsample_bicubic2d_aa", input, out)
-    set_array(
+    adopt_result(
         out,
         __upsample_bicubic2d_aa_kernels[type(input_array)](
             input_array, output_size, align_corners, scales_h, scales_w, out=out_array
@@ -5023,7 +5016,7 @@ def _upsample_bicubic2d_aa_backward_out(
             out=out,
         )
     refuse_grad("_upsample_bicubic2d_aa_backward", grad_output, out)
-    set_array(
+    adopt_result(
         out,
         __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
             grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
@@ -5111,7 +5104,7 @@ def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None,
             _upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
     refuse_grad("_upsample_lanczos2d_aa", input, out)
-    set_array(
+    adopt_result(
         out,
         __upsample_lanczos2d_aa_kernels[type(input_array)](
             input_array, output_size, align_corners, scales_h, scales_w, out=out_array
@@ -5244,7 +5237,7 @@ def _upsample_lanczos2d_aa_backward_out(
             out=out,
         )
     refuse_grad("_upsample_lanczos2d_aa_backward", grad_output, out)
-    set_array(
+    adopt_result(
         out,
         __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
             grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
@@ -5392,7 +5385,7 @@ def max_pool3d_with_indices_out(
         input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
     )
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return out
 
@@ -5706,7 +5699,7 @@ def avg_pool3d_out(
             avg_pool3d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     refuse_grad("avg_pool3d", input, out)
-    set_array(
+    adopt_result(
         out,
         _avg_pool3d_kernels[type(input_array)](
             input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
@@ -6019,7 +6012,7 @@ def adaptive_max_pool2d_out(input, output_size, *more_output_size, out):
     refuse_grad("adaptive_max_pool2d", input, *out)
     arrays = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return out
 
@@ -6068,7 +6061,7 @@ def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
     except AttributeError:
         return raise_bad_argument(adaptive_max_pool2d_backward_out, grad_output, input, indices, out=out)
     refuse_grad("adaptive_max_pool2d_backward", grad_output, input, out)
-    set_array(
+    adopt_result(
         out,
         _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, indices_array, out=out_array
@@ -6147,7 +6140,7 @@ def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *
         input_array, kernel_size, output_size, random_samples_array, out=out_arrays
     )
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return out
 
@@ -6270,7 +6263,7 @@ def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *
         input_array, kernel_size, output_size, random_samples_array, out=out_arrays
     )
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return out
 
@@ -6402,7 +6395,7 @@ def adaptive_max_pool3d_out(input, output_size, *more_output_size, out):
     refuse_grad("adaptive_max_pool3d", input, *out)
     arrays = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return out
 
@@ -6662,7 +6655,7 @@ def reflection_pad1d_out(input, padding, *more_padding, out):
     except AttributeError:
         return raise_bad_argument(reflection_pad1d_out, input, padding, *more_padding, out=out)
     refuse_grad("reflection_pad1d", input, out)
-    set_array(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
+    adopt_result(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
     mark_written(out)
     return out
 
@@ -6890,7 +6883,7 @@ def replication_pad1d_out(input, padding, *more_padding, out):
     except AttributeError:
         return raise_bad_argument(replication_pad1d_out, input, padding, *more_padding, out=out)
     refuse_grad("replication_pad1d", input, out)
-    set_array(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
+    adopt_result(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
     mark_written(out)
     return out
 

@@ -5,18 +5,11 @@
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import pointwise as nodes
-from mindtorch.autograd.history import (
-    check_constant,
-    check_inplace,
-    edge_of,
-    mark_written,
-    rebase,
-    set_array,
-    unless_complex,
-)
+from mindtorch.autograd.history import check_constant, check_inplace, edge_of, mark_written, rebase, unless_complex
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad, write_back, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import pointwise as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
@@ -144,7 +137,7 @@ def add_out(input, other, *, alpha=1, out):
         return number_first(add_out, raise_bad_argument, input, other, alpha=alpha, out=out)
     other_array = other._mt_array
     refuse_grad("add", input, other, out)
-    set_array(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
+    adopt_result(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
     mark_written(out)
     return out
 
@@ -312,7 +305,7 @@ def sub_out(input, other, *, alpha=1, out):
         return number_first(sub_out, raise_bad_argument, input, other, alpha=alpha, out=out)
     other_array = other._mt_array
     refuse_grad("sub", input, other, out)
-    set_array(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
+    adopt_result(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
     mark_written(out)
     return out
 
@@ -538,7 +531,7 @@ def mul_out(input, other, *, out):
         return number_first(mul_out, raise_bad_argument, input, other, out=out)
     other_array = other._mt_array
     refuse_grad("mul", input, other, out)
-    set_array(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -694,7 +687,7 @@ def div_Tensor_out(input, other, *, out):
         return number_first(div_Tensor_out, raise_bad_argument, input, other, out=out)
     other_array = other._mt_array
     refuse_grad("div", input, other, out)
-    set_array(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -813,7 +806,9 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
         return number_first(div_Tensor_mode_out, raise_bad_argument, input, other, rounding_mode=rounding_mode, out=out)
     other_array = other._mt_array
     refuse_grad("div", input, other, out)
-    set_array(out, _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array))
+    adopt_result(
+        out, _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -993,7 +988,7 @@ def floor_divide_out(input, other, *, out):
         return number_first(floor_divide_out, raise_bad_argument, input, other, out=out)
     other_array = other._mt_array
     refuse_grad("aten::floor_divide", input, other, out)
-    set_array(out, _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1102,7 +1097,7 @@ def remainder_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(remainder_Tensor_out, input, other, out=out)
     refuse_grad("remainder", input, other, out)
-    set_array(out, _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1187,7 +1182,7 @@ def remainder_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(remainder_Scalar_out, input, other, out=out)
     refuse_grad("remainder", input, out)
-    set_array(out, _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -1310,7 +1305,7 @@ def fmod_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(fmod_Tensor_out, input, other, out=out)
     refuse_grad("fmod", input, other, out)
-    set_array(out, _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1409,7 +1404,7 @@ def fmod_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(fmod_Scalar_out, input, other, out=out)
     refuse_grad("fmod", input, out)
-    set_array(out, _fmod_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _fmod_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -1482,7 +1477,7 @@ def pow_Tensor_Tensor_out(input, exponent, *, out):
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Tensor_out, input, exponent, out=out)
     refuse_grad("pow", input, exponent, out)
-    set_array(out, _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array))
+    adopt_result(out, _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1571,7 +1566,7 @@ def pow_Tensor_Scalar_out(input, exponent, *, out):
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Scalar_out, input, exponent, out=out)
     refuse_grad("pow", input, out)
-    set_array(out, _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array))
+    adopt_result(out, _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array))
     mark_written(out)
     return out
 
@@ -1639,7 +1634,7 @@ def pow_Scalar_out(input, exponent, *, out):
     except AttributeError:
         return raise_bad_argument(pow_Scalar_out, input, exponent, out=out)
     refuse_grad("pow", exponent, out)
-    set_array(out, _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array))
+    adopt_result(out, _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1705,7 +1700,7 @@ def neg_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(neg_out, input, out=out)
     refuse_grad("neg", input, out)
-    set_array(out, _neg_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _neg_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1772,7 +1767,7 @@ def abs_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(abs_out, input, out=out)
     refuse_grad("abs", input, out)
-    set_array(out, _abs_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _abs_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1844,7 +1839,7 @@ def sgn_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sgn_out, input, out=out)
     refuse_grad("sgn", input, out)
-    set_array(out, _sgn_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _sgn_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1910,7 +1905,7 @@ def sign_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sign_out, input, out=out)
     refuse_grad("sign", input, out)
-    set_array(out, _sign_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _sign_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1951,7 +1946,7 @@ def angle_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(angle_out, input, out=out)
     refuse_grad("angle", input, out)
-    set_array(out, _angle_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _angle_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2077,7 +2072,7 @@ def exp_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(exp_out, input, out=out)
     refuse_grad("exp", input, out)
-    set_array(out, _exp_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2147,7 +2142,7 @@ def expm1_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(expm1_out, input, out=out)
     refuse_grad("expm1", input, out)
-    set_array(out, _expm1_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _expm1_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2217,7 +2212,7 @@ def exp2_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(exp2_out, input, out=out)
     refuse_grad("exp2", input, out)
-    set_array(out, _exp2_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _exp2_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2285,7 +2280,7 @@ def log_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(log_out, input, out=out)
     refuse_grad("log", input, out)
-    set_array(out, _log_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _log_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2353,7 +2348,7 @@ def log2_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(log2_out, input, out=out)
     refuse_grad("log2", input, out)
-    set_array(out, _log2_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _log2_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2421,7 +2416,7 @@ def log10_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(log10_out, input, out=out)
     refuse_grad("log10", input, out)
-    set_array(out, _log10_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _log10_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2489,7 +2484,7 @@ def log1p_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(log1p_out, input, out=out)
     refuse_grad("log1p", input, out)
-    set_array(out, _log1p_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _log1p_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2559,7 +2554,7 @@ def sqrt_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sqrt_out, input, out=out)
     refuse_grad("sqrt", input, out)
-    set_array(out, _sqrt_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _sqrt_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2629,7 +2624,7 @@ def rsqrt_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(rsqrt_out, input, out=out)
     refuse_grad("rsqrt", input, out)
-    set_array(out, _rsqrt_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _rsqrt_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2699,7 +2694,7 @@ def reciprocal_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(reciprocal_out, input, out=out)
     refuse_grad("reciprocal", input, out)
-    set_array(out, _reciprocal_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _reciprocal_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2799,7 +2794,7 @@ def sin_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sin_out, input, out=out)
     refuse_grad("sin", input, out)
-    set_array(out, _sin_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _sin_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2867,7 +2862,7 @@ def cos_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(cos_out, input, out=out)
     refuse_grad("cos", input, out)
-    set_array(out, _cos_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _cos_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2937,7 +2932,7 @@ def tan_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(tan_out, input, out=out)
     refuse_grad("tan", input, out)
-    set_array(out, _tan_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _tan_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3005,7 +3000,7 @@ def asin_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(asin_out, input, out=out)
     refuse_grad("asin", input, out)
-    set_array(out, _asin_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _asin_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3073,7 +3068,7 @@ def acos_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(acos_out, input, out=out)
     refuse_grad("acos", input, out)
-    set_array(out, _acos_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _acos_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3141,7 +3136,7 @@ def atan_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(atan_out, input, out=out)
     refuse_grad("atan", input, out)
-    set_array(out, _atan_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _atan_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3209,7 +3204,7 @@ def sinh_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sinh_out, input, out=out)
     refuse_grad("sinh", input, out)
-    set_array(out, _sinh_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _sinh_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3277,7 +3272,7 @@ def cosh_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(cosh_out, input, out=out)
     refuse_grad("cosh", input, out)
-    set_array(out, _cosh_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _cosh_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3345,7 +3340,7 @@ def asinh_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(asinh_out, input, out=out)
     refuse_grad("asinh", input, out)
-    set_array(out, _asinh_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _asinh_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3413,7 +3408,7 @@ def acosh_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(acosh_out, input, out=out)
     refuse_grad("acosh", input, out)
-    set_array(out, _acosh_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _acosh_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3481,7 +3476,7 @@ def atanh_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(atanh_out, input, out=out)
     refuse_grad("atanh", input, out)
-    set_array(out, _atanh_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _atanh_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3549,7 +3544,7 @@ def sinc_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sinc_out, input, out=out)
     refuse_grad("sinc", input, out)
-    set_array(out, _sinc_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _sinc_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3615,7 +3610,7 @@ def deg2rad_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(deg2rad_out, input, out=out)
     refuse_grad("deg2rad", input, out)
-    set_array(out, _deg2rad_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _deg2rad_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3681,7 +3676,7 @@ def rad2deg_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(rad2deg_out, input, out=out)
     refuse_grad("rad2deg", input, out)
-    set_array(out, _rad2deg_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _rad2deg_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3751,7 +3746,7 @@ def tanh_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(tanh_out, input, out=out)
     refuse_grad("tanh", input, out)
-    set_array(out, _tanh_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _tanh_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3814,7 +3809,7 @@ def tanh_backward_out(grad_output, output, *, out):
     except AttributeError:
         return raise_bad_argument(tanh_backward_out, grad_output, output, out=out)
     refuse_grad("tanh_backward", grad_output, output, out)
-    set_array(out, _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array))
+    adopt_result(out, _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3884,7 +3879,7 @@ def sigmoid_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sigmoid_out, input, out=out)
     refuse_grad("sigmoid", input, out)
-    set_array(out, _sigmoid_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _sigmoid_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3947,7 +3942,9 @@ def sigmoid_backward_out(grad_output, output, *, out):
     except AttributeError:
         return raise_bad_argument(sigmoid_backward_out, grad_output, output, out=out)
     refuse_grad("sigmoid_backward", grad_output, output, out)
-    set_array(out, _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array))
+    adopt_result(
+        out, _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -4013,7 +4010,7 @@ def floor_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(floor_out, input, out=out)
     refuse_grad("floor", input, out)
-    set_array(out, _floor_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _floor_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4079,7 +4076,7 @@ def ceil_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(ceil_out, input, out=out)
     refuse_grad("ceil", input, out)
-    set_array(out, _ceil_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _ceil_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4145,7 +4142,7 @@ def round_default_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(round_default_out, input, out=out)
     refuse_grad("round", input, out)
-    set_array(out, _round_default_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _round_default_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4243,7 +4240,7 @@ def round_decimals_out(input, *, decimals, out):
     except AttributeError:
         return raise_bad_argument(round_decimals_out, input, decimals=decimals, out=out)
     refuse_grad("round", input, out)
-    set_array(out, _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array))
+    adopt_result(out, _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array))
     mark_written(out)
     return out
 
@@ -4309,7 +4306,7 @@ def trunc_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(trunc_out, input, out=out)
     refuse_grad("trunc", input, out)
-    set_array(out, _trunc_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _trunc_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4375,7 +4372,7 @@ def frac_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(frac_out, input, out=out)
     refuse_grad("frac", input, out)
-    set_array(out, _frac_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _frac_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -4421,7 +4418,7 @@ def hardshrink_out(input, lambd=0.5, *, out):
     except AttributeError:
         return raise_bad_argument(hardshrink_out, input, lambd, out=out)
     refuse_grad("hardshrink", input, out)
-    set_array(out, _hardshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
+    adopt_result(out, _hardshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
     mark_written(out)
     return out
 
@@ -4468,7 +4465,7 @@ def hardshrink_backward_out(grad_out, input, lambd, *, out):
     except AttributeError:
         return raise_bad_argument(hardshrink_backward_out, grad_out, input, lambd, out=out)
     refuse_grad("hardshrink_backward", grad_out, input, out)
-    set_array(
+    adopt_result(
         out, _hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd, out=out_array)
     )
     mark_written(out)
@@ -4516,7 +4513,7 @@ def softshrink_out(input, lambd=0.5, *, out):
     except AttributeError:
         return raise_bad_argument(softshrink_out, input, lambd, out=out)
     refuse_grad("softshrink", input, out)
-    set_array(out, _softshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
+    adopt_result(out, _softshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
     mark_written(out)
     return out
 
@@ -4565,7 +4562,7 @@ def softshrink_backward_out(grad_output, input, lambd, *, out):
     except AttributeError:
         return raise_bad_argument(softshrink_backward_out, grad_output, input, lambd, out=out)
     refuse_grad("softshrink_backward", grad_output, input, out)
-    set_array(
+    adopt_result(
         out, _softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd, out=out_array)
     )
     mark_written(out)
@@ -4757,7 +4754,7 @@ def threshold_backward_out(grad_output, input, threshold, *, out):
     except AttributeError:
         return raise_bad_argument(threshold_backward_out, grad_output, input, threshold, out=out)
     refuse_grad("threshold_backward", grad_output, input, out)
-    set_array(
+    adopt_result(
         out,
         _threshold_backward_kernels[type(grad_output_array)](grad_output_array, input_array, threshold, out=out_array),
     )
@@ -4844,7 +4841,7 @@ def threshold_out(input, threshold, value, *, out):
     except AttributeError:
         return raise_bad_argument(threshold_out, input, threshold, value, out=out)
     refuse_grad("threshold", input, out)
-    set_array(out, _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array))
+    adopt_result(out, _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array))
     mark_written(out)
     return out
 
@@ -4927,7 +4924,7 @@ def hardtanh_out(input, min_val=-1, max_val=1, *, out):
     except AttributeError:
         return raise_bad_argument(hardtanh_out, input, min_val, max_val, out=out)
     refuse_grad("hardtanh", input, out)
-    set_array(out, _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=out_array))
+    adopt_result(out, _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=out_array))
     mark_written(out)
     return out
 
@@ -4983,7 +4980,7 @@ def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
     except AttributeError:
         return raise_bad_argument(hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
     refuse_grad("hardtanh_backward", grad_output, input, out)
-    set_array(
+    adopt_result(
         out,
         _hardtanh_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, min_val, max_val, out=out_array
@@ -5185,7 +5182,7 @@ def leaky_relu_out(input, negative_slope=0.01, *, out):
     except AttributeError:
         return raise_bad_argument(leaky_relu_out, input, negative_slope, out=out)
     refuse_grad("leaky_relu", input, out)
-    set_array(out, _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array))
+    adopt_result(out, _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array))
     mark_written(out)
     return out
 
@@ -5243,7 +5240,7 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
     except AttributeError:
         return raise_bad_argument(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
     refuse_grad("leaky_relu_backward", grad_output, input, out)
-    set_array(
+    adopt_result(
         out,
         _leaky_relu_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, negative_slope, self_is_result, out=out_array
@@ -5339,7 +5336,7 @@ def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
     except AttributeError:
         return raise_bad_argument(elu_out, input, alpha, scale, input_scale, out=out)
     refuse_grad("elu", input, out)
-    set_array(out, _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array))
+    adopt_result(out, _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array))
     mark_written(out)
     return out
 
@@ -5412,7 +5409,7 @@ def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_
             elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out
         )
     refuse_grad("elu_backward", grad_output, self_or_result, out)
-    set_array(
+    adopt_result(
         out,
         _elu_backward_kernels[type(grad_output_array)](
             grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array, out=out_array
@@ -5559,7 +5556,7 @@ def mish_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(mish_out, input, out=out)
     refuse_grad("mish", input, out)
-    set_array(out, _mish_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _mish_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -5627,7 +5624,7 @@ def hardswish_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(hardswish_out, input, out=out)
     refuse_grad("hardswish", input, out)
-    set_array(out, _hardswish_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _hardswish_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -5742,7 +5739,7 @@ def hardsigmoid_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(hardsigmoid_out, input, out=out)
     refuse_grad("hardsigmoid", input, out)
-    set_array(out, _hardsigmoid_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _hardsigmoid_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -5806,7 +5803,7 @@ def hardsigmoid_backward_out(grad_output, input, *, out):
     except AttributeError:
         return raise_bad_argument(hardsigmoid_backward_out, grad_output, input, out=out)
     refuse_grad("aten::hardsigmoid_backward", grad_output, input, out)
-    set_array(
+    adopt_result(
         out, _hardsigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
     )
     mark_written(out)
@@ -6038,7 +6035,7 @@ def gelu_out(input, *, approximate="none", out):
     except AttributeError:
         return raise_bad_argument(gelu_out, input, approximate=approximate, out=out)
     refuse_grad("gelu", input, out)
-    set_array(out, _gelu_kernels[type(input_array)](input_array, approximate, out=out_array))
+    adopt_result(out, _gelu_kernels[type(input_array)](input_array, approximate, out=out_array))
     mark_written(out)
     return out
 
@@ -6090,7 +6087,7 @@ def gelu_backward_out(grad_output, input, *, approximate="none", out):
     except AttributeError:
         return raise_bad_argument(gelu_backward_out, grad_output, input, approximate=approximate, out=out)
     refuse_grad("gelu_backward", grad_output, input, out)
-    set_array(
+    adopt_result(
         out, _gelu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, approximate, out=out_array)
     )
     mark_written(out)
@@ -6160,7 +6157,7 @@ def silu_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(silu_out, input, out=out)
     refuse_grad("silu", input, out)
-    set_array(out, _silu_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _silu_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -6223,7 +6220,7 @@ def silu_backward_out(grad_output, input, *, out):
     except AttributeError:
         return raise_bad_argument(silu_backward_out, grad_output, input, out=out)
     refuse_grad("silu_backward", grad_output, input, out)
-    set_array(out, _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array))
+    adopt_result(out, _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -6274,7 +6271,7 @@ def softplus_out(input, beta=1, threshold=20, *, out):
     except AttributeError:
         return raise_bad_argument(softplus_out, input, beta, threshold, out=out)
     refuse_grad("softplus", input, out)
-    set_array(out, _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array))
+    adopt_result(out, _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array))
     mark_written(out)
     return out
 
@@ -6330,7 +6327,7 @@ def softplus_backward_out(grad_output, input, beta, threshold, *, out):
     except AttributeError:
         return raise_bad_argument(softplus_backward_out, grad_output, input, beta, threshold, out=out)
     refuse_grad("softplus_backward", grad_output, input, out)
-    set_array(
+    adopt_result(
         out,
         _softplus_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, beta, threshold, out=out_array
@@ -6418,7 +6415,7 @@ def clamp_default_out(input, min=None, max=None, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_default_out, input, min, max, out=out)
     refuse_grad("clamp", input, out)
-    set_array(out, _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array))
+    adopt_result(out, _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array))
     mark_written(out)
     return out
 
@@ -6531,7 +6528,7 @@ def clamp_Tensor_out(input, min=None, max=None, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_Tensor_out, input, min, max, out=out)
     refuse_grad("clamp", input, min, max, out)
-    set_array(out, _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array))
+    adopt_result(out, _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array))
     mark_written(out)
     return out
 
@@ -6606,7 +6603,7 @@ def clamp_min_default_out(input, min, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_min_default_out, input, min, out=out)
     refuse_grad("clamp_min", input, out)
-    set_array(out, _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array))
+    adopt_result(out, _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array))
     mark_written(out)
     return out
 
@@ -6721,7 +6718,7 @@ def clamp_min_Tensor_out(input, min, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_min_Tensor_out, input, min, out=out)
     refuse_grad("clamp_min", input, min, out)
-    set_array(out, _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array))
+    adopt_result(out, _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array))
     mark_written(out)
     return out
 
@@ -6796,7 +6793,7 @@ def clamp_max_default_out(input, max, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_max_default_out, input, max, out=out)
     refuse_grad("clamp_max", input, out)
-    set_array(out, _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array))
+    adopt_result(out, _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array))
     mark_written(out)
     return out
 
@@ -6911,7 +6908,7 @@ def clamp_max_Tensor_out(input, max, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_max_Tensor_out, input, max, out=out)
     refuse_grad("clamp_max", input, max, out)
-    set_array(out, _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array))
+    adopt_result(out, _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array))
     mark_written(out)
     return out
 
@@ -6972,7 +6969,7 @@ def maximum_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(maximum_out, input, other, out=out)
     refuse_grad("maximum", input, other, out)
-    set_array(out, _maximum_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _maximum_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -7033,7 +7030,7 @@ def minimum_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(minimum_out, input, other, out=out)
     refuse_grad("minimum", input, other, out)
-    set_array(out, _minimum_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _minimum_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -7094,7 +7091,7 @@ def fmax_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(fmax_out, input, other, out=out)
     refuse_grad("fmax", input, other, out)
-    set_array(out, _fmax_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _fmax_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -7155,7 +7152,7 @@ def fmin_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(fmin_out, input, other, out=out)
     refuse_grad("fmin", input, other, out)
-    set_array(out, _fmin_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _fmin_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -7242,7 +7239,7 @@ def atan2_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(atan2_out, input, other, out=out)
     refuse_grad("atan2", input, other, out)
-    set_array(out, _atan2_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _atan2_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -7315,7 +7312,7 @@ def hypot_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(hypot_out, input, other, out=out)
     refuse_grad("hypot", input, other, out)
-    set_array(out, _hypot_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _hypot_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -7392,7 +7389,7 @@ def copysign_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(copysign_Tensor_out, input, other, out=out)
     refuse_grad("copysign", input, other, out)
-    set_array(out, _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -7497,7 +7494,7 @@ def copysign_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(copysign_Scalar_out, input, other, out=out)
     refuse_grad("copysign", input, out)
-    set_array(out, _copysign_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _copysign_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -7584,7 +7581,7 @@ def nextafter_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(nextafter_out, input, other, out=out)
     refuse_grad("nextafter", input, other, out)
-    set_array(out, _nextafter_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _nextafter_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -7645,7 +7642,7 @@ def logaddexp_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(logaddexp_out, input, other, out=out)
     refuse_grad("logaddexp", input, other, out)
-    set_array(out, _logaddexp_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _logaddexp_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -7706,7 +7703,7 @@ def logaddexp2_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(logaddexp2_out, input, other, out=out)
     refuse_grad("logaddexp2", input, other, out)
-    set_array(out, _logaddexp2_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _logaddexp2_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -7791,7 +7788,7 @@ def heaviside_out(input, values, *, out):
     except AttributeError:
         return raise_bad_argument(heaviside_out, input, values, out=out)
     refuse_grad("aten::heaviside", input, values, out)
-    set_array(out, _heaviside_kernels[type(input_array)](input_array, values_array, out=out_array))
+    adopt_result(out, _heaviside_kernels[type(input_array)](input_array, values_array, out=out_array))
     mark_written(out)
     return out
 
@@ -7853,7 +7850,7 @@ def gcd_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(gcd_out, input, other, out=out)
     refuse_grad("aten::gcd", out)
-    set_array(out, _gcd_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _gcd_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -7915,7 +7912,7 @@ def lcm_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(lcm_out, input, other, out=out)
     refuse_grad("aten::lcm", out)
-    set_array(out, _lcm_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _lcm_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -7988,7 +7985,7 @@ def ldexp_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(ldexp_out, input, other, out=out)
     refuse_grad("ldexp", input, other, out)
-    set_array(out, _ldexp_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _ldexp_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -8037,7 +8034,7 @@ def frexp_out(input, *, out):
     refuse_grad("frexp", input, *out)
     arrays = _frexp_kernels[type(input_array)](input_array, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.frexp_out(out)
 
@@ -8112,7 +8109,7 @@ def logit_out(input, eps=None, *, out):
     except AttributeError:
         return raise_bad_argument(logit_out, input, eps, out=out)
     refuse_grad("logit", input, out)
-    set_array(out, _logit_kernels[type(input_array)](input_array, eps, out=out_array))
+    adopt_result(out, _logit_kernels[type(input_array)](input_array, eps, out=out_array))
     mark_written(out)
     return out
 
@@ -8170,7 +8167,7 @@ def eq_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eq_Tensor_out, input, other, out=out)
-    set_array(out, _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -8259,7 +8256,7 @@ def eq_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eq_Scalar_out, input, other, out=out)
-    set_array(out, _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -8317,7 +8314,7 @@ def ne_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ne_Tensor_out, input, other, out=out)
-    set_array(out, _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -8406,7 +8403,7 @@ def ne_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ne_Scalar_out, input, other, out=out)
-    set_array(out, _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -8464,7 +8461,7 @@ def lt_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lt_Tensor_out, input, other, out=out)
-    set_array(out, _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -8553,7 +8550,7 @@ def lt_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lt_Scalar_out, input, other, out=out)
-    set_array(out, _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -8611,7 +8608,7 @@ def le_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(le_Tensor_out, input, other, out=out)
-    set_array(out, _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -8700,7 +8697,7 @@ def le_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(le_Scalar_out, input, other, out=out)
-    set_array(out, _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -8758,7 +8755,7 @@ def gt_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gt_Tensor_out, input, other, out=out)
-    set_array(out, _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -8847,7 +8844,7 @@ def gt_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gt_Scalar_out, input, other, out=out)
-    set_array(out, _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -8905,7 +8902,7 @@ def ge_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ge_Tensor_out, input, other, out=out)
-    set_array(out, _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -8994,7 +8991,7 @@ def ge_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ge_Scalar_out, input, other, out=out)
-    set_array(out, _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -9037,7 +9034,7 @@ def logical_not_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logical_not_out, input, out=out)
-    set_array(out, _logical_not_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _logical_not_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -9083,7 +9080,7 @@ def logical_and_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logical_and_out, input, other, out=out)
-    set_array(out, _logical_and_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _logical_and_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -9129,7 +9126,7 @@ def logical_or_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logical_or_out, input, other, out=out)
-    set_array(out, _logical_or_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _logical_or_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -9175,7 +9172,7 @@ def logical_xor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logical_xor_out, input, other, out=out)
-    set_array(out, _logical_xor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _logical_xor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -9222,7 +9219,7 @@ def bitwise_not_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_not_out, input, out=out)
     refuse_grad("aten::bitwise_not", out)
-    set_array(out, _bitwise_not_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _bitwise_not_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -9284,7 +9281,7 @@ def bitwise_and_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_and_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_and", out)
-    set_array(out, _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -9386,7 +9383,7 @@ def bitwise_and_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_and_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_and", out)
-    set_array(out, _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -9448,7 +9445,7 @@ def bitwise_or_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_or_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_or", out)
-    set_array(out, _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -9550,7 +9547,7 @@ def bitwise_or_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_or_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_or", out)
-    set_array(out, _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -9612,7 +9609,7 @@ def bitwise_xor_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_xor", out)
-    set_array(out, _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -9714,7 +9711,7 @@ def bitwise_xor_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_xor", out)
-    set_array(out, _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -9776,7 +9773,7 @@ def bitwise_left_shift_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_left_shift", out)
-    set_array(out, _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -9850,7 +9847,7 @@ def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_left_shift", out)
-    set_array(out, _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -9951,7 +9948,7 @@ def bitwise_right_shift_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_right_shift", out)
-    set_array(out, _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -10025,7 +10022,7 @@ def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_right_shift", out)
-    set_array(out, _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    adopt_result(out, _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     mark_written(out)
     return out
 
@@ -10136,7 +10133,7 @@ def isposinf_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(isposinf_out, input, out=out)
-    set_array(out, _isposinf_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _isposinf_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -10166,7 +10163,7 @@ def isneginf_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(isneginf_out, input, out=out)
-    set_array(out, _isneginf_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _isneginf_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -10196,7 +10193,7 @@ def signbit_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(signbit_out, input, out=out)
-    set_array(out, _signbit_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _signbit_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -10240,7 +10237,9 @@ def where_self_out(condition, input, other, *, out):
     except AttributeError:
         return raise_bad_argument(where_self_out, condition, input, other, out=out)
     refuse_grad("where", input, other, out)
-    set_array(out, _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array))
+    adopt_result(
+        out, _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -10536,7 +10535,7 @@ def lerp_Scalar_out(input, end, weight, *, out):
     except AttributeError:
         return raise_bad_argument(lerp_Scalar_out, input, end, weight, out=out)
     refuse_grad("lerp", input, end, out)
-    set_array(out, _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array))
+    adopt_result(out, _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array))
     mark_written(out)
     return out
 
@@ -10649,7 +10648,7 @@ def lerp_Tensor_out(input, end, weight, *, out):
     except AttributeError:
         return raise_bad_argument(lerp_Tensor_out, input, end, weight, out=out)
     refuse_grad("lerp", input, end, weight, out)
-    set_array(out, _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array))
+    adopt_result(out, _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array))
     mark_written(out)
     return out
 
@@ -10738,7 +10737,9 @@ def addcmul_out(input, tensor1, tensor2, *, value=1, out):
     except AttributeError:
         return raise_bad_argument(addcmul_out, input, tensor1, tensor2, value=value, out=out)
     refuse_grad("addcmul", input, tensor1, tensor2, out)
-    set_array(out, _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array))
+    adopt_result(
+        out, _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -10833,7 +10834,9 @@ def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
     except AttributeError:
         return raise_bad_argument(addcdiv_out, input, tensor1, tensor2, value=value, out=out)
     refuse_grad("addcdiv", input, tensor1, tensor2, out)
-    set_array(out, _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array))
+    adopt_result(
+        out, _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -12478,7 +12481,7 @@ def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
     except AttributeError:
         return raise_bad_argument(nan_to_num_out, input, nan, posinf, neginf, out=out)
     refuse_grad("nan_to_num", input, out)
-    set_array(out, _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=out_array))
+    adopt_result(out, _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=out_array))
     mark_written(out)
     return out
 

@@ -4,10 +4,11 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import random as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import random as composite
 from mindtorch.dispatch.arguments import (
     bool_of,
@@ -242,7 +243,7 @@ def bernoulli_default_out(input, *, generator=None, out):
     except AttributeError:
         return raise_bad_argument(bernoulli_default_out, input, generator=generator, out=out)
     refuse_grad("bernoulli", input, out)
-    set_array(out, _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array))
+    adopt_result(out, _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array))
     mark_written(out)
     return out
 

@@ -5,10 +5,11 @@
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import reduction as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import reduction as composite
 from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
@@ -130,7 +131,7 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("sum", input, out)
-    set_array(out, _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+    adopt_result(out, _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
     mark_written(out)
     return out
 
@@ -176,7 +177,7 @@ def mean_default_out(input, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(mean_default_out, input, dtype=dtype, out=out)
     refuse_grad("mean", input, out)
-    set_array(out, _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array))
+    adopt_result(out, _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array))
     mark_written(out)
     return out
 
@@ -255,7 +256,7 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("mean", input, out)
-    set_array(out, _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+    adopt_result(out, _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
     mark_written(out)
     return out
 
@@ -362,7 +363,7 @@ def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("prod", input, out)
-    set_array(out, _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+    adopt_result(out, _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
     mark_written(out)
     return out
 
@@ -431,7 +432,7 @@ def amax_out(input, dim=(), keepdim=False, *, out):
     except AttributeError:
         return raise_bad_argument(amax_out, input, dim, keepdim, out=out)
     refuse_grad("amax", input, out)
-    set_array(out, _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    adopt_result(out, _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -500,7 +501,7 @@ def amin_out(input, dim=(), keepdim=False, *, out):
     except AttributeError:
         return raise_bad_argument(amin_out, input, dim, keepdim, out=out)
     refuse_grad("amin", input, out)
-    set_array(out, _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    adopt_result(out, _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -544,7 +545,7 @@ def max_default_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(max_default_out, input, out=out)
     refuse_grad("max", input, out)
-    set_array(out, _max_default_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _max_default_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -604,7 +605,7 @@ def max_dim_out(input, dim, keepdim=False, *, out):
     refuse_grad("max", input, *out)
     arrays = _max_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.max_out(out)
 
@@ -700,7 +701,7 @@ def min_default_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(min_default_out, input, out=out)
     refuse_grad("min", input, out)
-    set_array(out, _min_default_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _min_default_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -760,7 +761,7 @@ def min_dim_out(input, dim, keepdim=False, *, out):
     refuse_grad("min", input, *out)
     arrays = _min_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.min_out(out)
 
@@ -876,7 +877,7 @@ def aminmax_out(input, *, dim=None, keepdim=False, out):
     refuse_grad("aminmax", input, *out)
     arrays = _aminmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.aminmax_out(out)
 
@@ -981,7 +982,7 @@ def median_dim_out(input, dim, keepdim=False, *, out):
     refuse_grad("median", input, *out)
     arrays = _median_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.median_out(out)
 
@@ -1088,7 +1089,7 @@ def nanmedian_dim_out(input, dim, keepdim=False, *, out):
     refuse_grad("nanmedian", input, *out)
     arrays = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.nanmedian_out(out)
 
@@ -1152,7 +1153,7 @@ def mode_out(input, dim=-1, keepdim=False, *, out):
     refuse_grad("mode", input, *out)
     arrays = _mode_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.mode_out(out)
 
@@ -1220,7 +1221,7 @@ def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
     refuse_grad("kthvalue", input, *out)
     arrays = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.kthvalue_out(out)
 
@@ -1262,7 +1263,7 @@ def histc_out(input, bins=100, min=0, max=0, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(histc_out, input, bins, min, max, out=out)
-    set_array(out, _histc_kernels[type(input_array)](input_array, bins, min, max, out=out_array))
+    adopt_result(out, _histc_kernels[type(input_array)](input_array, bins, min, max, out=out_array))
     mark_written(out)
     return out
 
@@ -1311,7 +1312,7 @@ def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
         input_array, bins_array, weight_array, density, out=out_arrays
     )
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.histogram_out(out)
 
@@ -1391,7 +1392,7 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
         input_array, bins, range, weight_array, density, out=out_arrays
     )
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.histogram_out(out)
 
@@ -1657,7 +1658,7 @@ def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=Fa
             sorter=sorter,
             out=out,
         )
-    set_array(
+    adopt_result(
         out,
         _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
             sorted_sequence_array, input_array, out_int32, right, side, sorter_array, out=out_array
@@ -1781,7 +1782,7 @@ def searchsorted_Scalar_out(sorted_sequence, input, *, out_int32=False, right=Fa
             sorter=sorter,
             out=out,
         )
-    set_array(
+    adopt_result(
         out,
         _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
             sorted_sequence_array, input, out_int32, right, side, sorter_array, out=out_array
@@ -1826,7 +1827,7 @@ def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
-    set_array(
+    adopt_result(
         out,
         _bucketize_Tensor_kernels[type(input_array)](input_array, boundaries_array, out_int32, right, out=out_array),
     )
@@ -1896,7 +1897,7 @@ def bucketize_Scalar_out(input, boundaries, *, out_int32=False, right=False, out
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
-    set_array(
+    adopt_result(
         out, _bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right, out=out_array)
     )
     mark_written(out)
@@ -1940,7 +1941,7 @@ def argmax_out(input, dim=None, keepdim=False, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(argmax_out, input, dim, keepdim, out=out)
-    set_array(out, _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    adopt_result(out, _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -1982,7 +1983,7 @@ def argmin_out(input, dim=None, keepdim=False, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(argmin_out, input, dim, keepdim, out=out)
-    set_array(out, _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    adopt_result(out, _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -2012,7 +2013,7 @@ def any_default_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(any_default_out, input, out=out)
-    set_array(out, _any_default_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _any_default_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2050,7 +2051,7 @@ def any_dim_out(input, dim, keepdim=False, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(any_dim_out, input, dim, keepdim, out=out)
-    set_array(out, _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    adopt_result(out, _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -2132,7 +2133,7 @@ def all_default_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(all_default_out, input, out=out)
-    set_array(out, _all_default_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _all_default_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2170,7 +2171,7 @@ def all_dim_out(input, dim, keepdim=False, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(all_dim_out, input, dim, keepdim, out=out)
-    set_array(out, _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    adopt_result(out, _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -2347,7 +2348,7 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     except AttributeError:
         return raise_bad_argument(var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     refuse_grad("var", input, out)
-    set_array(out, _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array))
+    adopt_result(out, _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -2475,7 +2476,7 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     except AttributeError:
         return raise_bad_argument(std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     refuse_grad("std", input, out)
-    set_array(out, _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array))
+    adopt_result(out, _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -2540,7 +2541,7 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
     except AttributeError:
         return raise_bad_argument(logsumexp_out, input, dim, keepdim, out=out)
     refuse_grad("logsumexp", input, out)
-    set_array(out, _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    adopt_result(out, _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out
 
@@ -2623,7 +2624,7 @@ def cumsum_out(input, dim, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(cumsum_out, input, dim, dtype=dtype, out=out)
     refuse_grad("cumsum", input, out)
-    set_array(out, _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
+    adopt_result(out, _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
     mark_written(out)
     return out
 
@@ -2712,7 +2713,7 @@ def cumprod_out(input, dim, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(cumprod_out, input, dim, dtype=dtype, out=out)
     refuse_grad("cumprod", input, out)
-    set_array(out, _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
+    adopt_result(out, _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
     mark_written(out)
     return out
 
@@ -2769,7 +2770,7 @@ def cummax_out(input, dim, *, out):
     refuse_grad("cummax", input, *out)
     arrays = _cummax_kernels[type(input_array)](input_array, dim, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.cummax_out(out)
 
@@ -2826,7 +2827,7 @@ def cummin_out(input, dim, *, out):
     refuse_grad("cummin", input, *out)
     arrays = _cummin_kernels[type(input_array)](input_array, dim, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.cummin_out(out)
 
@@ -2877,7 +2878,7 @@ def logcumsumexp_out(input, dim, *, out):
     except AttributeError:
         return raise_bad_argument(logcumsumexp_out, input, dim, out=out)
     refuse_grad("logcumsumexp", input, out)
-    set_array(out, _logcumsumexp_kernels[type(input_array)](input_array, dim, out=out_array))
+    adopt_result(out, _logcumsumexp_kernels[type(input_array)](input_array, dim, out=out_array))
     mark_written(out)
     return out
 
@@ -2930,7 +2931,7 @@ def _softmax_out(input, dim, half_to_float, *, out):
     except AttributeError:
         return raise_bad_argument(_softmax_out, input, dim, half_to_float, out=out)
     refuse_grad("_softmax", input, out)
-    set_array(out, __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
+    adopt_result(out, __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
     mark_written(out)
     return out
 
@@ -2987,7 +2988,7 @@ def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
     except AttributeError:
         return raise_bad_argument(_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     refuse_grad("_softmax_backward_data", grad_output, output, out)
-    set_array(
+    adopt_result(
         out,
         __softmax_backward_data_kernels[type(grad_output_array)](
             grad_output_array, output_array, dim, input_dtype, out=out_array
@@ -3109,7 +3110,7 @@ def _log_softmax_out(input, dim, half_to_float, *, out):
     except AttributeError:
         return raise_bad_argument(_log_softmax_out, input, dim, half_to_float, out=out)
     refuse_grad("_log_softmax", input, out)
-    set_array(out, __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
+    adopt_result(out, __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
     mark_written(out)
     return out
 
@@ -3165,7 +3166,7 @@ def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out
     except AttributeError:
         return raise_bad_argument(_log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     refuse_grad("_log_softmax_backward_data", grad_output, output, out)
-    set_array(
+    adopt_result(
         out,
         __log_softmax_backward_data_kernels[type(grad_output_array)](
             grad_output_array, output_array, dim, input_dtype, out=out_array
@@ -3262,7 +3263,7 @@ def sort_default_out(input, dim=-1, descending=False, *, out):
     refuse_grad("sort", input, *out)
     arrays = _sort_default_kernels[type(input_array)](input_array, dim, descending, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.sort_out(out)
 
@@ -3341,7 +3342,7 @@ def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
     refuse_grad("sort", input, *out)
     arrays = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.sort_out(out)
 
@@ -3423,7 +3424,7 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
     refuse_grad("topk", input, *out)
     arrays = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.topk_out(out)
 
@@ -3552,7 +3553,9 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
     except AttributeError:
         return raise_bad_argument(linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("linalg_vector_norm", input, out)
-    set_array(out, _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array))
+    adopt_result(
+        out, _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -4405,7 +4408,7 @@ def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(nansum_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("nansum", input, out)
-    set_array(out, _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+    adopt_result(out, _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
     mark_written(out)
     return out
 

@@ -4,10 +4,11 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import sparse as nodes
-from mindtorch.autograd.history import edge_of, mark_written, set_array
+from mindtorch.autograd.history import edge_of, mark_written
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import sparse as composite
 from mindtorch.dispatch.arguments import bool_of, dtype_of, explained, int_of, ints_of, raise_bad_argument, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -1054,7 +1055,7 @@ def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     refuse_grad("sparse_sampled_addmm", input, mat1, mat2, out)
-    set_array(
+    adopt_result(
         out,
         _sparse_sampled_addmm_kernels[type(input_array)](
             input_array, mat1_array, mat2_array, beta, alpha, out=out_array

@@ -4,10 +4,11 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import special as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad, write_back, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import special as composite
 from mindtorch.dispatch.arguments import explained, int_of, raise_bad_argument, raise_no_overload, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
@@ -79,7 +80,7 @@ def erf_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(erf_out, input, out=out)
     refuse_grad("erf", input, out)
-    set_array(out, _erf_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _erf_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -147,7 +148,7 @@ def erfc_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(erfc_out, input, out=out)
     refuse_grad("erfc", input, out)
-    set_array(out, _erfc_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _erfc_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -215,7 +216,7 @@ def erfinv_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(erfinv_out, input, out=out)
     refuse_grad("erfinv", input, out)
-    set_array(out, _erfinv_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _erfinv_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -283,7 +284,7 @@ def lgamma_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(lgamma_out, input, out=out)
     refuse_grad("lgamma", input, out)
-    set_array(out, _lgamma_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _lgamma_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -351,7 +352,7 @@ def digamma_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(digamma_out, input, out=out)
     refuse_grad("digamma", input, out)
-    set_array(out, _digamma_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _digamma_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -426,7 +427,7 @@ def polygamma_out(n, input, *, out):
     except AttributeError:
         return raise_bad_argument(polygamma_out, n, input, out=out)
     refuse_grad("polygamma", input, out)
-    set_array(out, _polygamma_kernels[type(input_array)](n, input_array, out=out_array))
+    adopt_result(out, _polygamma_kernels[type(input_array)](n, input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -513,7 +514,7 @@ def xlogy_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(xlogy_Tensor_out, input, other, out=out)
     refuse_grad("xlogy", input, other, out)
-    set_array(out, _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -679,7 +680,7 @@ def i0_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(i0_out, input, out=out)
     refuse_grad("i0", input, out)
-    set_array(out, _i0_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _i0_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -724,7 +725,7 @@ def special_i0e_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_i0e_out, input, out=out)
     refuse_grad("special_i0e", input, out)
-    set_array(out, _special_i0e_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_i0e_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -769,7 +770,7 @@ def special_i1_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_i1_out, input, out=out)
     refuse_grad("special_i1", input, out)
-    set_array(out, _special_i1_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_i1_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -814,7 +815,7 @@ def special_i1e_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_i1e_out, input, out=out)
     refuse_grad("special_i1e", input, out)
-    set_array(out, _special_i1e_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_i1e_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -856,7 +857,7 @@ def special_entr_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_entr_out, input, out=out)
     refuse_grad("special_entr", input, out)
-    set_array(out, _special_entr_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_entr_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -901,7 +902,7 @@ def special_erfcx_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_erfcx_out, input, out=out)
     refuse_grad("special_erfcx", input, out)
-    set_array(out, _special_erfcx_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_erfcx_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -945,7 +946,7 @@ def special_ndtri_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_ndtri_out, input, out=out)
     refuse_grad("special_ndtri", input, out)
-    set_array(out, _special_ndtri_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_ndtri_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -990,7 +991,7 @@ def special_log_ndtr_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_log_ndtr_out, input, out=out)
     refuse_grad("special_log_ndtr", input, out)
-    set_array(out, _special_log_ndtr_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_log_ndtr_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1100,7 +1101,7 @@ def igamma_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(igamma_out, input, other, out=out)
     refuse_grad("igamma", input, other, out)
-    set_array(out, _igamma_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _igamma_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1187,7 +1188,7 @@ def igammac_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(igammac_out, input, other, out=out)
     refuse_grad("igammac", input, other, out)
-    set_array(out, _igammac_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _igammac_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1272,7 +1273,7 @@ def special_airy_ai_out(x, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_airy_ai_out, x, out=out)
-    set_array(out, _special_airy_ai_kernels[type(x_array)](x_array, out=out_array))
+    adopt_result(out, _special_airy_ai_kernels[type(x_array)](x_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1303,7 +1304,7 @@ def special_bessel_j0_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_j0_out, input, out=out)
-    set_array(out, _special_bessel_j0_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_bessel_j0_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1334,7 +1335,7 @@ def special_bessel_j1_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_j1_out, input, out=out)
-    set_array(out, _special_bessel_j1_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_bessel_j1_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1365,7 +1366,7 @@ def special_bessel_y0_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_y0_out, input, out=out)
-    set_array(out, _special_bessel_y0_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_bessel_y0_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1396,7 +1397,7 @@ def special_bessel_y1_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_y1_out, input, out=out)
-    set_array(out, _special_bessel_y1_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_bessel_y1_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1427,7 +1428,7 @@ def special_modified_bessel_i0_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_i0_out, input, out=out)
-    set_array(out, _special_modified_bessel_i0_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_modified_bessel_i0_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1458,7 +1459,7 @@ def special_modified_bessel_i1_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_i1_out, input, out=out)
-    set_array(out, _special_modified_bessel_i1_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_modified_bessel_i1_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1489,7 +1490,7 @@ def special_modified_bessel_k0_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_k0_out, input, out=out)
-    set_array(out, _special_modified_bessel_k0_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_modified_bessel_k0_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1520,7 +1521,7 @@ def special_modified_bessel_k1_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_k1_out, input, out=out)
-    set_array(out, _special_modified_bessel_k1_kernels[type(input_array)](input_array, out=out_array))
+    adopt_result(out, _special_modified_bessel_k1_kernels[type(input_array)](input_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1551,7 +1552,7 @@ def special_scaled_modified_bessel_k0_out(x, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_scaled_modified_bessel_k0_out, x, out=out)
-    set_array(out, _special_scaled_modified_bessel_k0_kernels[type(x_array)](x_array, out=out_array))
+    adopt_result(out, _special_scaled_modified_bessel_k0_kernels[type(x_array)](x_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1582,7 +1583,7 @@ def special_scaled_modified_bessel_k1_out(x, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_scaled_modified_bessel_k1_out, x, out=out)
-    set_array(out, _special_scaled_modified_bessel_k1_kernels[type(x_array)](x_array, out=out_array))
+    adopt_result(out, _special_scaled_modified_bessel_k1_kernels[type(x_array)](x_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1613,7 +1614,7 @@ def special_spherical_bessel_j0_out(x, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_spherical_bessel_j0_out, x, out=out)
-    set_array(out, _special_spherical_bessel_j0_kernels[type(x_array)](x_array, out=out_array))
+    adopt_result(out, _special_spherical_bessel_j0_kernels[type(x_array)](x_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1674,7 +1675,7 @@ def special_xlog1py_default_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(special_xlog1py_default_out, input, other, out=out)
     refuse_grad("special_xlog1py", input, other, out)
-    set_array(out, _special_xlog1py_default_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _special_xlog1py_default_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1817,7 +1818,7 @@ def special_zeta_default_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(special_zeta_default_out, input, other, out=out)
     refuse_grad("special_zeta", input, other, out)
-    set_array(out, _special_zeta_default_kernels[type(input_array)](input_array, other_array, out=out_array))
+    adopt_result(out, _special_zeta_default_kernels[type(input_array)](input_array, other_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1944,7 +1945,7 @@ def special_chebyshev_polynomial_t_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_default_out, x, n, out=out)
-    set_array(out, _special_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    adopt_result(out, _special_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -1978,7 +1979,7 @@ def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
-    set_array(out, _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    adopt_result(out, _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2048,7 +2049,7 @@ def special_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
-    set_array(out, _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    adopt_result(out, _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
     mark_written(out)
     return out
 
@@ -2093,7 +2094,7 @@ def special_chebyshev_polynomial_u_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_default_out, x, n, out=out)
-    set_array(out, _special_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    adopt_result(out, _special_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2127,7 +2128,7 @@ def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
-    set_array(out, _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    adopt_result(out, _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2197,7 +2198,7 @@ def special_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
-    set_array(out, _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    adopt_result(out, _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
     mark_written(out)
     return out
 
@@ -2242,7 +2243,7 @@ def special_chebyshev_polynomial_v_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_default_out, x, n, out=out)
-    set_array(out, _special_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    adopt_result(out, _special_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2276,7 +2277,7 @@ def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
-    set_array(out, _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    adopt_result(out, _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2346,7 +2347,7 @@ def special_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
-    set_array(out, _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    adopt_result(out, _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
     mark_written(out)
     return out
 
@@ -2391,7 +2392,7 @@ def special_chebyshev_polynomial_w_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_default_out, x, n, out=out)
-    set_array(out, _special_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    adopt_result(out, _special_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2425,7 +2426,7 @@ def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
-    set_array(out, _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    adopt_result(out, _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2495,7 +2496,7 @@ def special_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
-    set_array(out, _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    adopt_result(out, _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
     mark_written(out)
     return out
 
@@ -2540,7 +2541,7 @@ def special_hermite_polynomial_h_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_default_out, x, n, out=out)
-    set_array(out, _special_hermite_polynomial_h_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    adopt_result(out, _special_hermite_polynomial_h_default_kernels[type(x_array)](x_array, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2574,7 +2575,7 @@ def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
-    set_array(out, _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    adopt_result(out, _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2644,7 +2645,7 @@ def special_hermite_polynomial_h_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
-    set_array(out, _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    adopt_result(out, _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
     mark_written(out)
     return out
 
@@ -2689,7 +2690,7 @@ def special_hermite_polynomial_he_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_default_out, x, n, out=out)
-    set_array(out, _special_hermite_polynomial_he_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    adopt_result(out, _special_hermite_polynomial_he_default_kernels[type(x_array)](x_array, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2723,7 +2724,7 @@ def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
-    set_array(out, _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    adopt_result(out, _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2793,7 +2794,7 @@ def special_hermite_polynomial_he_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
-    set_array(out, _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    adopt_result(out, _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
     mark_written(out)
     return out
 
@@ -2838,7 +2839,7 @@ def special_laguerre_polynomial_l_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_default_out, x, n, out=out)
-    set_array(out, _special_laguerre_polynomial_l_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    adopt_result(out, _special_laguerre_polynomial_l_default_kernels[type(x_array)](x_array, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2872,7 +2873,7 @@ def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
-    set_array(out, _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    adopt_result(out, _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -2942,7 +2943,7 @@ def special_laguerre_polynomial_l_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
-    set_array(out, _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    adopt_result(out, _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
     mark_written(out)
     return out
 
@@ -2987,7 +2988,7 @@ def special_legendre_polynomial_p_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_default_out, x, n, out=out)
-    set_array(out, _special_legendre_polynomial_p_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    adopt_result(out, _special_legendre_polynomial_p_default_kernels[type(x_array)](x_array, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3021,7 +3022,7 @@ def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
-    set_array(out, _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    adopt_result(out, _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
     mark_written(out)
     return out
 
@@ -3091,7 +3092,7 @@ def special_legendre_polynomial_p_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
-    set_array(out, _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    adopt_result(out, _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
     mark_written(out)
     return out
 
@@ -3138,7 +3139,7 @@ def special_shifted_chebyshev_polynomial_t_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_default_out, x, n, out=out)
-    set_array(
+    adopt_result(
         out, _special_shifted_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
     )
     mark_written(out)
@@ -3176,7 +3177,9 @@ def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
-    set_array(out, _special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    adopt_result(
+        out, _special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -3248,7 +3251,9 @@ def special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
-    set_array(out, _special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    adopt_result(
+        out, _special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -3295,7 +3300,7 @@ def special_shifted_chebyshev_polynomial_u_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_default_out, x, n, out=out)
-    set_array(
+    adopt_result(
         out, _special_shifted_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
     )
     mark_written(out)
@@ -3333,7 +3338,9 @@ def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
-    set_array(out, _special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    adopt_result(
+        out, _special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -3405,7 +3412,9 @@ def special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
-    set_array(out, _special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    adopt_result(
+        out, _special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -3452,7 +3461,7 @@ def special_shifted_chebyshev_polynomial_v_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_default_out, x, n, out=out)
-    set_array(
+    adopt_result(
         out, _special_shifted_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
     )
     mark_written(out)
@@ -3490,7 +3499,9 @@ def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
-    set_array(out, _special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    adopt_result(
+        out, _special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -3562,7 +3573,9 @@ def special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
-    set_array(out, _special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    adopt_result(
+        out, _special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -3609,7 +3622,7 @@ def special_shifted_chebyshev_polynomial_w_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_default_out, x, n, out=out)
-    set_array(
+    adopt_result(
         out, _special_shifted_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
     )
     mark_written(out)
@@ -3647,7 +3660,9 @@ def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
-    set_array(out, _special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    adopt_result(
+        out, _special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+    )
     mark_written(out)
     return out
 
@@ -3719,7 +3734,9 @@ def special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
-    set_array(out, _special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    adopt_result(
+        out, _special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+    )
     mark_written(out)
     return out
 

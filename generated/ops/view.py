@@ -7,6 +7,7 @@ from mindtorch._generated.nodes import view as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, set_array, set_history, unless_complex
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import view as composite
 from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
@@ -2768,7 +2769,7 @@ def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
     except AttributeError:
         return raise_bad_argument(slice_scatter_out, input, src, dim, start, end, step, out=out)
     refuse_grad("slice_scatter", input, src, out)
-    set_array(
+    adopt_result(
         out, _slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step, out=out_array)
     )
     mark_written(out)

@@ -5,7 +5,8 @@ from itertools import accumulate
 from typing import Any
 
 from mindtorch import errors, state
-from mindtorch.autograd.history import mark_written, set_array
+from mindtorch.autograd.history import mark_written
+from mindtorch.autograd.tenants import move_into
 from mindtorch.iterator import check_result_dtype, needs_resize
 from mindtorch.memory_format import contiguous_format
 from mindtorch.promotion import can_cast
@@ -79,7 +80,7 @@ def _listed(tensors: Any) -> Sequence[Any]:
 def _write(out: Any, result: Any) -> None:
     check_result_dtype(result._mt_array.dtype, out._mt_array.dtype)
     if needs_resize(out._mt_array, result.shape):
-        set_array(out, result.to(out.dtype)._mt_array)
+        move_into(out, result.to(out.dtype)._mt_array)
         mark_written(out)
     else:
         out.copy_(result)

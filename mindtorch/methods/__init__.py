@@ -13,5 +13,4 @@ from mindtorch.methods import memory as memory
 from mindtorch.methods import moving as moving
 from mindtorch.methods import operators as operators
 from mindtorch.methods import subclass as subclass
-from mindtorch.methods import tenants as tenants
 from mindtorch.methods import wrapper_subclass as wrapper_subclass

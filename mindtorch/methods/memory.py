@@ -7,17 +7,23 @@ from typing import Any
 
 from mindtorch import errors, geometry, state
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, set_array
+from mindtorch.autograd.tenants import (
+    LARGEST_INT,
+    array_at,
+    array_on_enough,
+    bytes_needed,
+    is_only_tenant,
+    resized_array,
+)
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.factory import formatted_strides
-from mindtorch.backends.meta.array import MetaArray
 from mindtorch.device import as_device
 from mindtorch.dispatch.argument_errors import missing_argument
 from mindtorch.dispatch.arguments import checked_tensor, ints_of, is_int
 from mindtorch.dispatch.forward_ad import has_tangents, no_forward_rule
-from mindtorch.geometry import contiguous_strides, extent_of, strides_of, suggested_format
+from mindtorch.geometry import contiguous_strides, strides_of, suggested_format
 from mindtorch.lazy import lazy
 from mindtorch.memory_format import checked_format, contiguous_format, memory_format, preserve_format
-from mindtorch.methods.tenants import is_only_tenant
 from mindtorch.roots import root_of
 from mindtorch.storage import UntypedStorage, array_on
 from mindtorch.tensor import Tensor, extend_tensor
@@ -196,9 +202,6 @@ def _warn_of_device(method: str, device: Any) -> None:
         )
 
 
-_LARGEST_INT = 2**63 - 1
-
-
 # -------------------- set_ --------------------
 
 
@@ -255,19 +258,19 @@ def _array_over(storage: UntypedStorage, dtype: Any, offset: int, size: Any, str
     if size is None:
         size = (len(storage) // dtype.itemsize,)
     strides = _checked_strides(offset, size, stride)
-    return _array_on_enough(storage, dtype, offset, tuple(size), strides)
+    return array_on_enough(storage, dtype, offset, tuple(size), strides)
 
 
 def array_within(storage: UntypedStorage, dtype: Any, offset: int, size: Sequence[int], stride: Sequence[int]) -> Any:
     """An array on a storage that may not grow for it."""
     strides = _checked_strides(offset, size, stride)
-    if _bytes_needed(dtype, offset, tuple(size), strides) > len(storage):
+    if bytes_needed(dtype, offset, tuple(size), strides) > len(storage):
         raise RuntimeError("Trying to resize storage that is not resizable")
-    if max((prod(size), *strides)) * dtype.itemsize > _LARGEST_INT:  # as expanded tensors and gaps of size 1 may have
+    if max((prod(size), *strides)) * dtype.itemsize > LARGEST_INT:  # as expanded tensors and gaps of size 1 may have
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(strides)}")
     if offset * dtype.itemsize > len(storage):
         offset = 0  # without elements it may lie anywhere, but not for NumPy
-    return _array_at(storage, dtype, offset, tuple(size), strides)
+    return array_at(storage, dtype, offset, tuple(size), strides)
 
 
 def _checked_strides(offset: int, size: Sequence[int], stride: Sequence[int] | None) -> tuple[int, ...]:
@@ -286,7 +289,7 @@ def _checked_strides(offset: int, size: Sequence[int], stride: Sequence[int] | N
 
 
 def _check_sizes(size: Sequence[int]) -> None:
-    if any(extent < 0 for extent in size) or prod(size) > _LARGEST_INT:
+    if any(extent < 0 for extent in size) or prod(size) > LARGEST_INT:
         raise RuntimeError("numel: integer multiplication overflow")
 
 
@@ -307,34 +310,4 @@ def _resized(tensor: Any, shape: tuple[int, ...], format: memory_format) -> Any:
     if format is preserve_format:
         raise RuntimeError("Unsupported memory formatPreserve")
     strides = contiguous_strides(shape) if format is contiguous_format else formatted_strides(shape, 1, format)
-    storage, offset = tensor.untyped_storage(), tensor.storage_offset()
-    needed = _bytes_needed(tensor.dtype, offset, shape, strides)
-    if needed > len(storage) and storage.resizable() and is_only_tenant(tensor):
-        storage.grow(needed, has_tenants=False)
-    return _array_on_enough(storage, tensor.dtype, offset, shape, strides)
-
-
-def _bytes_needed(dtype: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
-    needed = 0 if 0 in shape else (offset + extent_of(shape, strides)) * dtype.itemsize
-    if needed > _LARGEST_INT:
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
-    return needed
-
-
-def _array_on_enough(
-    storage: UntypedStorage, dtype: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
-) -> Any:
-    """An array on the storage, which grows if it is too small."""
-    needed = _bytes_needed(dtype, offset, shape, strides)
-    if needed > len(storage):
-        storage.resize_(needed)
-    return _array_at(storage, dtype, offset, shape, strides)
-
-
-def _array_at(
-    storage: UntypedStorage, dtype: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
-) -> Any:
-    if storage.device.type != "meta":
-        return array_on(storage, dtype, offset, shape, strides)
-    in_bytes = tuple([stride * dtype.itemsize for stride in strides])
-    return MetaArray(shape, dtype.numpy, in_bytes, storage._root, offset * dtype.itemsize)
+    return resized_array(tensor, shape, strides)

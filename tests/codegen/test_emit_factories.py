@@ -57,7 +57,7 @@ def test_factory(tmp_path):
                 out_array = out._mt_array
             except AttributeError:
                 return raise_bad_argument(zeros_out, size, *more_size, out=out)
-            set_array(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
+            adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
             mark_written(out)
             return out
         ''')

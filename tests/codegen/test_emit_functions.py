@@ -283,7 +283,7 @@ def test_out(tmp_path):
             except AttributeError:
                 return raise_bad_argument(exp_out, input, out=out)
             refuse_grad("exp", input, out)
-            set_array(out, _exp_kernels[type(input_array)](input_array, out=out_array))
+            adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
             mark_written(out)
             return out
         ''')
@@ -457,7 +457,7 @@ def test_several_named_results(tmp_path):
             refuse_grad("max", input, *out)
             arrays = _max_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
             for tensor, tensor_array in zip(out, arrays):
-                set_array(tensor, tensor_array)
+                adopt_result(tensor, tensor_array)
                 mark_written(tensor)
             return return_types.max_out(out)
         ''')

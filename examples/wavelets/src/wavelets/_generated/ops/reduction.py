@@ -3,10 +3,11 @@
 """The reduction ops: what a call does, layer by layer, in one function each."""
 
 from mindtorch import state
-from mindtorch.autograd.history import edge_of, mark_written, set_array
+from mindtorch.autograd.history import edge_of, mark_written
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.dispatch.arguments import bool_of, explained, ints_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
@@ -72,6 +73,6 @@ def energy_out(input, dim=None, keepdim=False, *, out):
     except AttributeError:
         return raise_bad_argument(energy_out, input, dim, keepdim, out=out)
     refuse_grad("energy", input, out)
-    set_array(out, _energy_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    adopt_result(out, _energy_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     mark_written(out)
     return out

@@ -3,10 +3,11 @@
 """The shrinkage ops: what a call does, layer by layer, in one function each."""
 
 from mindtorch import state
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, set_array
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_copy
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.dispatch.arguments import float_of, int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
@@ -86,7 +87,7 @@ def soft_threshold_out(input, threshold, *, out):
     except AttributeError:
         return raise_bad_argument(soft_threshold_out, input, threshold, out=out)
     refuse_grad("soft_threshold", input, out)
-    set_array(out, _soft_threshold_kernels[type(input_array)](input_array, threshold, out=out_array))
+    adopt_result(out, _soft_threshold_kernels[type(input_array)](input_array, threshold, out=out_array))
     mark_written(out)
     return out
 

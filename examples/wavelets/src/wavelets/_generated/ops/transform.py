@@ -3,9 +3,10 @@
 """The transform ops: what a call does, layer by layer, in one function each."""
 
 from mindtorch import state
-from mindtorch.autograd.history import edge_of, mark_written, set_array
+from mindtorch.autograd.history import edge_of, mark_written
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad
+from mindtorch.autograd.tenants import adopt_result
 from mindtorch.dispatch.arguments import int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
@@ -64,7 +65,7 @@ def haar_out(input, dim=-1, *, out):
     refuse_grad("haar", input, *out)
     arrays = _haar_kernels[type(input_array)](input_array, dim, out=out_arrays)
     for tensor, tensor_array in zip(out, arrays):
-        set_array(tensor, tensor_array)
+        adopt_result(tensor, tensor_array)
         mark_written(tensor)
     return return_types.haar_out(out)
 
