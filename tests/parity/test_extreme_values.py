@@ -201,7 +201,8 @@ def test_at_the_edges(name):
             some, count = faults(OPS[name], dtype, given)
             found, allowed = found + some, allowed + count
     assert not found, "\n".join(found)
-    assert allowed or name not in ALLOWED, "the allowance is not needed: take it out"
+    if peer.backends.cpu.get_cpu_capability() == "AVX512":  # others round as we do in some places
+        assert allowed or name not in ALLOWED, "the allowance is not needed: take it out"
 
 
 def test_the_tables_have_known_names():
