@@ -156,9 +156,9 @@ def _columns(x: Array) -> Array:
     outer, rows, columns = x.shape
     ones = ONES[x.dtype]
     if columns == 1:
-        return add_up_rows(x[:, :, 0])[:, None]
+        return add_up_rows(x[:, :, 0]).reshape(outer, 1)
     if rows <= _ROWS:
-        return ones[rows].dot(x[0])[None] if outer == 1 else np.matmul(ones[rows], x)
+        return ones[rows].dot(x[0]).reshape(1, columns) if outer == 1 else np.matmul(ones[rows], x)
     joined = _ROW // columns if outer == 1 and columns < _WIDE and x.flags.c_contiguous else 0
     if joined and rows >= 2 * joined:
         whole = rows - rows % joined
