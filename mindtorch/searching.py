@@ -5,13 +5,18 @@ from itertools import accumulate
 from operator import mul
 from typing import Any
 
+from mindtorch import state
+from mindtorch.autograd.history import edge_of
+from mindtorch.autograd.node import Node
+from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.backends.batched.errors import dynamic_shape
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments import checked_tensor
 from mindtorch.dispatch.batching import is_batched
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import int64
-from mindtorch.tensor import Tensor, extend_tensor
+from mindtorch.errors import derivative_not_implemented
+from mindtorch.tensor import Tensor, extend_tensor, wrap
 
 
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
@@ -23,6 +28,42 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 
 
 # -------------------- distinct elements --------------------
+
+
+class _DistinctBackward(Node):
+    """Distinct elements require grad as the tensor does which they are from, but there is no formula."""
+
+    __slots__ = ()
+
+    op: str
+
+    def apply(node: Any, edges: tuple, grad: Any) -> tuple:
+        raise derivative_not_implemented(node.op)
+
+
+class Unique2Backward0(_DistinctBackward):
+    __slots__ = ()
+    op = "_unique2"
+
+
+class UniqueDimBackward0(_DistinctBackward):
+    __slots__ = ()
+    op = "unique_dim"
+
+
+class UniqueConsecutiveBackward0(_DistinctBackward):
+    __slots__ = ()
+    op = "unique_consecutive"
+
+
+def _with_node(values: Any, node_class: type, input: Any) -> Tensor:
+    edge = edge_of(input) if state.thread.grad_enabled else None
+    if edge is None:
+        return values
+    node = node_class()
+    node.sequence_nr = next_sequence_nr()
+    node.next_edges = (edge,)
+    return wrap(values._mt_array, node)
 
 
 def unique(
@@ -40,7 +81,8 @@ def unique(
     values, order = ops.sort(input.detach().reshape(-1))
     found, group = _run_starts(values)
     inverse = ops.empty_like(order).scatter_(0, order, group).view(input.shape).detach()
-    return _wanted(values[found], inverse, group, return_inverse, return_counts)
+    distinct = _with_node(values[found], Unique2Backward0, input)
+    return _wanted(distinct, inverse, group, return_inverse, return_counts)
 
 
 def unique_consecutive(
@@ -53,6 +95,7 @@ def unique_consecutive(
     slices = input.detach().reshape(-1) if dim is None else input.detach().movedim(dim, 0)
     found, group = _run_starts(slices)
     values = slices[found] if dim is None else slices[found].movedim(0, dim).detach()
+    values = _with_node(values, UniqueConsecutiveBackward0, input)
     inverse = group.view(input.shape).detach() if dim is None else group
     return _wanted(values, inverse, group, return_inverse, return_counts)
 
@@ -76,7 +119,7 @@ def _unique_slices(input: Any, return_inverse: bool, return_counts: bool, dim: i
         order = order[ops.sort(rows[order, column], stable=True)[1]]
     found, group = _run_starts(rows[order])
     inverse = ops.empty_like(order).scatter_(0, order, group)
-    values = slices[order[found]].movedim(0, dim).detach()
+    values = _with_node(slices[order[found]].movedim(0, dim).detach(), UniqueDimBackward0, input)
     return _wanted(values, inverse, group, return_inverse, return_counts)
 
 

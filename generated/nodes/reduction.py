@@ -286,6 +286,28 @@ class KthvalueBackward0(Node):
         return (pick_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
 
 
+class HistogramBackward0(Node):
+    """histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
+
+    __slots__ = ()
+
+    def apply(node, edges, *grads):
+        if all([grad is None for grad in grads]):
+            return (None, None, None)
+        raise no_derivative("histogram.bins_tensor")
+
+
+class HistogramBackward1(Node):
+    """histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
+
+    __slots__ = ()
+
+    def apply(node, edges, *grads):
+        if all([grad is None for grad in grads]):
+            return (None, None)
+        raise no_derivative("histogram.bin_ct")
+
+
 class SegmentReduceBackward0(Node):
     """segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor"""
 

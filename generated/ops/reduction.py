@@ -1285,11 +1285,22 @@ def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
         weight_array = None if weight is None else weight._mt_array
     except AttributeError:
         return raise_bad_argument(histogram_bins_tensor, input, bins, weight=weight, density=density, out=out)
+    node = None
+    if (
+        input._mt_edge is not None or bins._mt_edge is not None or (weight is not None and weight._mt_edge is not None)
+    ) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        bins_edge = bins._mt_edge or edge_of(bins)
+        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+        if input_edge or bins_edge or weight_edge:
+            node = nodes.HistogramBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, bins_edge, weight_edge)
     hist_array, bin_edges_array = _histogram_bins_tensor_kernels[type(input_array)](
         input_array, bins_array, weight_array, density
     )
-    hist = wrap(hist_array)
-    bin_edges = wrap(bin_edges_array)
+    hist = wrap_output(hist_array, node, 0)
+    bin_edges = wrap_output(bin_edges_array, node, 1)
     return return_types.histogram((hist, bin_edges))
 
 
@@ -1308,6 +1319,7 @@ def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
         out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
+    refuse_grad("aten::histogram", input, bins, weight, *out)
     arrays = _histogram_bins_tensor_kernels[type(input_array)](
         input_array, bins_array, weight_array, density, out=out_arrays
     )
@@ -1335,11 +1347,21 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
         weight_array = None if weight is None else weight._mt_array
     except AttributeError:
         return raise_bad_argument(histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
+    node = None
+    if (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None)) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        input_edge = input._mt_edge or edge_of(input)
+        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+        if input_edge or weight_edge:
+            node = nodes.HistogramBackward1()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, weight_edge)
     hist_array, bin_edges_array = _histogram_bin_ct_kernels[type(input_array)](
         input_array, bins, range, weight_array, density
     )
-    hist = wrap(hist_array)
-    bin_edges = wrap(bin_edges_array)
+    hist = wrap_output(hist_array, node, 0)
+    bin_edges = wrap_output(bin_edges_array, node, 1)
     return return_types.histogram((hist, bin_edges))
 
 
@@ -1388,6 +1410,7 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
         return raise_bad_argument(
             histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out
         )
+    refuse_grad("aten::histogram", input, weight, *out)
     arrays = _histogram_bin_ct_kernels[type(input_array)](
         input_array, bins, range, weight_array, density, out=out_arrays
     )

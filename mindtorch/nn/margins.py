@@ -39,7 +39,8 @@ def soft_margin_loss(
 ) -> Tensor:
     """log(1 + exp(-target * input)), for targets 1 and -1."""
     number = reduction_number(legacy_reduction(size_average, reduce, reduction))
-    return reduced((-input * target).exp().log1p(), number)
+    # In the input's dtype and shape: a target that needs others is refused.
+    return reduced((-input).mul_(target).exp().log1p(), number)
 
 
 def multilabel_soft_margin_loss(
@@ -72,6 +73,11 @@ def _check_margin_dtype(kernel: str, input: Tensor) -> None:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.storage_name}'")
 
 
+def _check_classes(target: Tensor) -> None:
+    if target.dtype is not int64:
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype.storage_name}")
+
+
 @with_autocast("fp32")
 def multi_margin_loss(
     input: Tensor,
@@ -98,8 +104,7 @@ def multi_margin_loss(
             f"{list(input.shape)}."
         )
     _check_margin_dtype("multi_margin_loss_cpu_kernel", input)
-    if target.dtype is not int64:
-        raise RuntimeError(f"expected scalar type Long but found {target.dtype.storage_name}")
+    _check_classes(target)
     targets = target.reshape(-1)
     places = targets.unsqueeze(1)
     excess = (margin - scores.gather(1, places) + scores).clamp_min(0).pow(p)
@@ -124,13 +129,14 @@ def multilabel_margin_loss(
     if not fits:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     _check_margin_dtype("multilabel_margin_loss_forward_out_frame", input)
+    _check_classes(target)
     scores, targets = (input, target) if input.ndim == 2 else (input.reshape(1, -1), target.reshape(1, -1))
     is_listed = (targets < 0).to(targets.dtype).cumsum(1) == 0
     places = targets.masked_fill(~is_listed, 0)
     counts = ops.zeros_like(targets).scatter_add(1, places, is_listed.to(targets.dtype))
     gaps = 1 - scores.gather(1, places).unsqueeze(2) + scores.unsqueeze(1)
     counted = is_listed.unsqueeze(2) & (counts == 0).unsqueeze(1)
-    losses = gaps.clamp_min(0).masked_fill(~counted, 0).sum((1, 2)) / scores.shape[1]
+    losses = gaps.masked_fill(~(counted & (gaps > 0)), 0).sum((1, 2)) / scores.shape[1]
     return reduced(losses.squeeze(0) if input.ndim < 2 else losses, number)
 
 

@@ -29,12 +29,17 @@ FORWARD = [
 ]
 
 
-def backward(T, op, sample, place):
-    """The backward pass of a call of which only the argument in that place requires grad."""
-    args = arguments_of(T, list(sample.args))
-    args[place] = args[place].requires_grad_()
-    results = tensors_in(T, function_of(T, op)(*args, **arguments_of(T, sample.kwargs)))
+def backward(T, op, sample, target):
+    """The backward pass of a call of which only that argument requires grad."""
+    args, kwargs = arguments_of(T, [list(sample.args), sample.kwargs])
+    ({**named(op, args), **kwargs})[target].requires_grad_()
+    results = tensors_in(T, function_of(T, op)(*args, **kwargs))
     sum(result.sum() for result in results).backward()
+
+
+def named(op, args):
+    """Positional arguments by name."""
+    return dict(zip([argument.name for argument in op.schema.inputs], args))
 
 
 def forward(T, op, sample):
@@ -66,16 +71,12 @@ def check_refused(function, *args):
 
 @pytest.mark.parametrize("op, target", BACKWARD)
 def test_backward(op, target):
-    place = [argument.name for argument in op.schema.inputs].index(target)
-    samples = [
-        sample
-        for sample in samples_of(op, "float64")
-        if len(sample.args) > place and isinstance(sample.args[place], TensorSpec) and not sample.refusal
-    ]
+    samples = [(each, {**named(op, each.args), **each.kwargs}.get(target)) for each in samples_of(op, "float64")]
+    samples = [(each, spec) for each, spec in samples if isinstance(spec, TensorSpec) and not each.refusal]
     assert samples, f"no sample of {op.name} has a {target}"
-    for sample in samples:
-        if sample.args[place].dtype == "float64" and sample.args[place].layout != "expanded":
-            check_refused(backward, op, sample, place)
+    for sample, spec in samples:
+        if spec.dtype == "float64" and spec.layout != "expanded":
+            check_refused(backward, op, sample, target)
 
 
 @pytest.mark.parametrize("op", FORWARD)
