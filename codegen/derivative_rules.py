@@ -69,6 +69,17 @@ def written_arguments_are_constant(entry: DerivativeEntry, problems: Problems) -
             problems.add("E073", message, formula.location, hint)
 
 
+def saved_results_are_tensors(entry: DerivativeEntry, problems: Problems) -> None:
+    """A node keeps tensors; the results of an op that gives a list are many."""
+    if not any(result.type.is_list for result in entry.derivative.op.schema.returns):
+        return
+    for formula in entry.derivative.backward:
+        for value in formula.saved:
+            if value.kind == "output":
+                message = f"'{value.name}' is a list of results, which a node cannot keep"
+                problems.add("E066", message, _place(entry, formula, value.name), "compute it from the arguments")
+
+
 def _is_absent(entry: DerivativeEntry, argument: str) -> bool:
     """Whether no key names the argument; a key that is there but wrong has been reported."""
     return all(argument != word.text for key, _ in entry.yaml.items for word in key.words())
@@ -220,6 +231,7 @@ RULES: tuple[Callable[[DerivativeEntry, Problems], None], ...] = (
     op_records_a_graph,
     every_tensor_has_formula,
     written_arguments_are_constant,
+    saved_results_are_tensors,
     gradients_are_counted,
     element_wise_of_one,
     forward_of_differentiable_output,

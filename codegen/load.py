@@ -21,7 +21,7 @@ DERIVATIVES_FILE = "derivatives.yaml"
 
 
 # Problems of what is not finished, or does not fit. The model does not depend on them.
-UNFINISHED = ("E036", "E038", "E043", "E044", "E045", "E046", "E047", "E048", "E072")
+UNFINISHED = ("E036", "E038", "E043", "E044", "E045", "E046", "E047", "E048", "E049", "E072", "E073")
 
 
 def load(root: Path, unsaved: Mapping[str, bytes] | None = None, but_for: Collection[str] = ()) -> Model:

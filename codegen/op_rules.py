@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from . import history_rules
-from .emit.ops import IMPORTS
 from .errors import Problems, did_you_mean
 from .fit_rules import check_words
 from .kernels import HandWritten
@@ -297,28 +296,28 @@ def factories_have_dtype(entry: OpEntry, problems: Problems) -> None:
 
 
 def arguments_leave_names_free(entry: OpEntry, problems: Problems) -> None:
-    """An argument is a variable of the generated function, which has others, and calls what it imports."""
-    op = entry.op
-    taken = _VARIABLES | (set() if op.is_composite else IMPORTS.keys())
-    for argument in op.schema.inputs:
-        for name in sorted({argument.name, argument.python_name} & taken):
+    """An argument is a variable of the generated function, which has others, too."""
+    for argument in entry.op.schema.inputs:
+        for name in sorted({argument.name, argument.python_name} & _VARIABLES):
             message = f"'{name}' is a name that the generated code needs"
-            problems.add("E028", message, argument.location, f"give the argument of {op.name} another name")
+            problems.add("E028", message, argument.location, f"give the argument of {entry.op.name} another name")
 
 
-# Besides the imports, what is assigned to on the way from the arguments to the result.
-_VARIABLES = frozenset("node nodes kind edge edges array arrays operand composite return_types grads".split())
+# What functions and nodes look at, or assign to, on the way from the arguments to the result.
+_VARIABLES = frozenset(
+    "state thread call intercepts node nodes kind edge edges array arrays operand composite return_types grads".split()
+)
 
 
 def kernels_give_tensors(entry: OpEntry, problems: Problems) -> None:
-    """What a kernel gives becomes one tensor, or one for each result; lists are for views and composite ops."""
+    """What a kernel gives becomes a tensor, a list of them, or a tensor for each of several results."""
     op = entry.op
     types = [result.type for result in op.schema.returns]
     if op.dispatch is None or op.view is not None or op.schema.inplace:
         return
     for kind in types:
-        if kind.is_tensor_list or len(types) > 1 and not kind.is_tensor:
-            message = f"the kernels of {op.name} cannot return {kind}" + (" among other results" * (len(types) > 1))
+        if len(types) > 1 and not kind.is_tensor:
+            message = f"the kernels of {op.name} cannot return {kind} among other results"
             hint = "return tensors, or make the op composite: a function that calls other ops"
             problems.add("E049", message, op.schema.location, hint)
             return

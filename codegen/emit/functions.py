@@ -206,7 +206,10 @@ def _shape(model: Model, op: Op) -> str:
         return "factory"
     if len(op.schema.returns) != 1:
         return "several" if op.schema.returns else "nothing"
-    return "functional" if op.schema.returns[0].type.holds_tensors else "value"
+    result = op.schema.returns[0].type
+    if result.is_tensor_list:
+        return "listed"
+    return "functional" if result.holds_tensors else "value"
 
 
 def _seen_by_interceptors(op: Op) -> str:

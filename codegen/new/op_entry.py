@@ -138,6 +138,9 @@ def _derived_names(draft: Draft) -> tuple[list[str], str]:
     possible = {key: variant.full_name for key, variant in _by_rule(draft.schema).items() if variant is not None}
     if not all(result.type.holds_tensors for result in draft.schema.returns):
         return [], ""
+    target = draft.schema.self_argument
+    if not draft.is_composite and target is not None and target.type.is_list:
+        possible.pop("inplace", None)  # kernels write one tensor
     if wanted.is_of_pytorch:
         return [key for key, name in possible.items() if name in wanted.names], _PYTORCH
     if relative is None:

@@ -22,7 +22,8 @@ def load_entry(root, schema, *lines):
     ],
 )
 def test_inplace(tmp_path, schema, inplace):
-    functional, derived = load_entry(tmp_path, schema, "autogen: inplace").ops.values()
+    entry = f"- func: {schema}\n  family: pointwise\n  composite: f\n  autogen: inplace\n"
+    functional, derived = load_project(tmp_path, entry, "[]").ops.values()
     assert str(derived.schema) == inplace
     assert (derived.kind, derived.derived_from) == ("inplace", functional.name)
 

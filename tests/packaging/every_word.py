@@ -155,6 +155,15 @@ def check_backward_only(op):
         raises(NotImplementedError, "forward AD", op, forward_ad.make_dual(matrix(), matrix()))
 
 
+@shows()
+def check_lists_of_results(ops):
+    x, y = matrix().requires_grad_(), torch.ones(3).requires_grad_()
+    check_gradients(lambda x, y: ops.doubles([x, y]), x, y)
+    of_x, of_y = gradient(ops.doubles([x, y])[1], x, y)
+    assert (of_x is None or not of_x.any()) and of_y.tolist() == [2, 2, 2]
+    assert [each.shape for each in ops.doubles([matrix().to("meta")])] == [(2, 2)]
+
+
 # -------------------- kernels --------------------
 
 

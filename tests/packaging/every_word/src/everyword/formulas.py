@@ -47,6 +47,10 @@ def total_of(tensors):
     return sum(tensor.sum() for tensor in tensors)
 
 
+def twice(grads):
+    return [None if grad is None else 2 * grad for grad in grads]
+
+
 def rejoined(grads, shape, size):
     sizes = [min(size, shape[0] - start) for start in range(0, shape[0], size)]
     parts = [torch.zeros(length, *shape[1:]) if grad is None else grad for grad, length in zip(grads, sizes)]
