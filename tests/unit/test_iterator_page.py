@@ -1,4 +1,4 @@
-"""The programs in docs/memory.md and docs/saving.md run, and print what their comments say."""
+"""The programs in docs/memory.md, docs/numerics.md and docs/saving.md run, and print what their comments say."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PROGRAMS = [
     program
-    for page in ("memory.md", "saving.md")
+    for page in ("memory.md", "numerics.md", "saving.md")
     for program in re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
 ]
 
