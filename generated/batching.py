@@ -206,7 +206,7 @@ KERNELS = {
     "detach": rules.view("detach", None),
     "view": rules.sized("view", None),
     "view.dtype": rules.view("view.dtype", None),
-    "_reshape_alias": rules.with_strides("_reshape_alias", None),
+    "_reshape_alias": rules.view_with_strides("_reshape_alias", None),
     "transpose.int": rules.view("transpose.int", None),
     "t": rules.transpose_matrix("t", None),
     "permute": rules.permute("permute", None),

@@ -3,11 +3,13 @@
 """The backward steps of the view ops."""
 
 from mindtorch.autograd.formulas.view import (
+    add_batch_dim,
     as_strided_backward,
     as_strided_scatter_backward,
     as_strided_scatter_src_backward,
     narrow_copy_backward,
     permute_backward,
+    remove_batch_dim,
     slice_grad,
     split_backward,
     split_with_sizes_backward,
@@ -709,7 +711,7 @@ class AddBatchDimBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (ops._remove_batch_dim(grad, node.level, node.self_shape[node.batch_dim], node.batch_dim),)
+        return (remove_batch_dim(grad, node.level, node.self_shape[node.batch_dim], node.batch_dim),)
 
 
 class SpreadOverLevelBackward0(Node):
@@ -731,4 +733,4 @@ class RemoveBatchDimBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (ops._add_batch_dim(grad, node.out_dim, node.level),)
+        return (add_batch_dim(grad, node.out_dim, node.level),)

@@ -285,6 +285,7 @@ def check_hooks(function: str, pack_hook: Any, unpack_hook: Any, owner: str = ""
 
 def modified_in_place(array: Any, edge: Any, version: int, expected: int) -> RuntimeError:
     """A saved tensor was written since; the edge is that of the tensor as it is now, if it has one."""
+    array = peeled(array, 0)[0]
     kind = legacy_type(from_numpy_dtype(array.dtype))
     source = "" if edge is None or edge[0].accumulates else f", which is output {edge[1]} of {edge[0].short_name()},"
     if state.anomaly_enabled:

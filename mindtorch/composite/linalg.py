@@ -106,6 +106,7 @@ from mindtorch.composite.products import vander as vander
 from mindtorch.composite.unpacking import lu_unpack as lu_unpack
 from mindtorch.composite.unpacking import lu_unpack_out as lu_unpack_out
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.level_views import share_memory
 from mindtorch.dtype import bool as boolean
 from mindtorch.iterator import broadcast_shapes
 from mindtorch.promotion import can_cast
@@ -371,7 +372,11 @@ def kron(input, other):
     left = (1,) * (rank - input.ndim) + tuple(input.shape)
     right = (1,) * (rank - other.ndim) + tuple(other.shape)
     spread = [size for own in left for size in (own, 1)], [size for own in right for size in (1, own)]
-    product = ops._unsafe_view(input, tuple(spread[0])) * ops._unsafe_view(other, tuple(spread[1]))
+    parts = [
+        share_memory(ops._unsafe_view(each, tuple(size)), each)
+        for each, size in zip((input, other), spread, strict=True)
+    ]
+    product = parts[0] * parts[1]
     return ops._unsafe_view(product, tuple([a * b for a, b in zip(left, right, strict=True)]))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from mindtorch import state
 from mindtorch.batched_array import BatchedArray, Level
-from mindtorch.dispatch.level_views import outside, samples_of
+from mindtorch.dispatch.level_views import follow_base, outside, samples_of
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.op_names import qualified
@@ -22,6 +22,7 @@ _thread = state.thread
 Rule = Callable[[Callable, tuple, dict], Any]
 
 _rules: dict[str, Rule] = {}
+_BY_MEMORY = frozenset(("as_strided",))  # views that are told where the elements are, and not which ones
 
 
 def register_rule(ops: Iterable[str], rule: Rule) -> None:
@@ -46,7 +47,10 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
         and any(map(is_batched, tensors_in((*args, *kwargs.values()))))
     ):
         raise no_batching_rule(entry.name)
-    return run(function, args if entry.composite else _with_lifted_first(entry, args, kwargs), kwargs)
+    result = run(function, args if entry.composite else _with_lifted_first(entry, args, kwargs), kwargs)
+    if entry.name in _BY_MEMORY:
+        follow_base(result)
+    return result
 
 
 def one_by_one(op: str, function: Callable, *args: Any, **kwargs: Any) -> Any:

@@ -21,7 +21,7 @@ from mindtorch.batched_array import BatchedArray, Level, levels_of
 from mindtorch.dispatch.namespace import ops
 from mindtorch.geometry import strides_of
 from mindtorch.size import size_of
-from mindtorch.tensor import ASK, Tensor, new_object, view_of
+from mindtorch.tensor import ASK, Tensor, new_object, share_version, view_of
 
 _thread = state.thread
 
@@ -112,6 +112,21 @@ def _as_view(fresh: Tensor, source: Tensor, replay: tuple) -> Tensor:
         own.tangents = fresh._mt_meta.tangents
         _tie_tangents(own.tangents, source, replay)
     return view
+
+
+def share_memory(result: Tensor, source: Tensor) -> Tensor:
+    """A result on the memory of another tensor that is no view of it: what is written through one changes both."""
+    if not (source.is_inference() or result.is_inference()):
+        result._mt_version = share_version(source)
+    return result
+
+
+def follow_base(view: Any) -> None:
+    """Have autograd take a view from the base again: inside `vmap`, strides may reach what belongs to other samples."""
+    meta = view._mt_meta
+    if type(meta) is ViewMeta and meta.creation == DEFAULT:
+        if levels_of(meta.base._mt_array.shape) != levels_of(view._mt_array.shape):
+            meta.version = -1
 
 
 def _tie_tangents(tangents: Any, source: Tensor, replay: tuple) -> None:

@@ -12,7 +12,7 @@ from mindtorch.dispatch.torch_function import (
     without_torch_function,
     without_torch_function_and_modes,
 )
-from mindtorch.tensor import Tensor, alias_of, extend_tensor
+from mindtorch.tensor import Tensor, alias_of, extend_tensor, share_version
 
 
 @extend_tensor
@@ -55,6 +55,8 @@ class SubclassMethods:
     def _make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Any:
         """A leaf of a subclass on the memory of `data`."""
         result = alias_of(data, cls)
+        if not data.is_inference():
+            result._mt_version = share_version(data)
         if require_grad:
             result.requires_grad = True
         return result

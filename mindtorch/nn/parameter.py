@@ -14,7 +14,7 @@ from mindtorch.dispatch.torch_function import begin, disabled_torch_function
 from mindtorch.interop import require_grad
 from mindtorch.methods.copying import state_of
 from mindtorch.methods.rebuilding import rebuild_from_type_v2, with_state
-from mindtorch.tensor import Tensor, alias_of, autograd_meta, wrap
+from mindtorch.tensor import Tensor, alias_of, autograd_meta, share_version, wrap
 
 
 class _TaggedMeta(type):
@@ -113,6 +113,8 @@ def _alias_of(data: Tensor, cls: type) -> Any:
     alias = alias_of(data, cls)
     if data.is_inference():
         autograd_meta(alias).inference = True
+    else:
+        alias._mt_version = share_version(data)
     return alias
 
 

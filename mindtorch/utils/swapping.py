@@ -4,7 +4,7 @@ from typing import Any
 from weakref import getweakrefs, ref
 
 from mindtorch.autograd.accumulate_grad import AccumulateGrad
-from mindtorch.tensor import Tensor
+from mindtorch.tensor import Tensor, share_version
 
 _SLOTS = ("_mt_array", "_mt_kind", "_mt_version", "_mt_edge", "_mt_meta", "__class__", "__dict__")
 
@@ -22,6 +22,15 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
         node = _leaf_node(tensor)
         if node is not None:
             node.leaf = ref(tensor)
+    _raise_versions(t1, t2)
+
+
+def _raise_versions(*tensors: Tensor) -> None:
+    """A node that has kept one of the tensors finds another version, as after a write."""
+    counters = [share_version(tensor) for tensor in tensors if not tensor.is_inference()]
+    highest = max((counter[0] for counter in counters), default=0)
+    for counter in counters:
+        counter[0] = highest + 1
 
 
 def _leaf_node(tensor: Tensor) -> Any:

@@ -4,6 +4,7 @@ import math
 
 from mindtorch.autograd.formulas.common import wrapped
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.level_views import share_memory
 
 
 def permute_backward(grad, dims):
@@ -132,3 +133,12 @@ def _places(size, stride, offset, like):
         along = ops.arange(count, device=like.device) * step
         total = total.unsqueeze(-1) + along if dim else total + along
     return total.reshape(tuple(size))
+
+
+def add_batch_dim(grad, dim, level):
+    return share_memory(ops._add_batch_dim(grad, dim, level), grad)
+
+
+def remove_batch_dim(grad, level, size, dim):
+    """A gradient that is recorded may be a result and kept by nodes as well: all of them have its version."""
+    return share_memory(ops._remove_batch_dim(grad, level, size, dim), grad)

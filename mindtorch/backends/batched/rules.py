@@ -75,4 +75,5 @@ from mindtorch.backends.batched.views import transpose_matrix as transpose_matri
 from mindtorch.backends.batched.views import unfold as unfold
 from mindtorch.backends.batched.views import unsqueeze as unsqueeze
 from mindtorch.backends.batched.views import view as view
+from mindtorch.backends.batched.views import view_with_strides as view_with_strides
 from mindtorch.backends.batched.views import with_strides as with_strides

@@ -123,6 +123,15 @@ def with_strides(op: str, promotion: None) -> Kernel:
     return batched(op, rule)
 
 
+def view_with_strides(op: str, promotion: None) -> Kernel:
+    """`_reshape_alias`, whose strides are those that the view has in any case."""
+
+    def rule(batch: Batch, input: Any, size: Ints, stride: Ints) -> Any:
+        return run("view", batch.front(input), (batch.size, *size))
+
+    return batched(op, rule)
+
+
 def scatter_with_strides(op: str, promotion: str) -> Kernel:
     """A copy of the samples, a part of which, given by shape and strides, is replaced."""
 
