@@ -57,17 +57,27 @@ def samples_of(fresh: Tensor, dim: int, level: Level) -> Tensor:
 def left(tensor: Tensor, dim: int, level: Level) -> Tensor:
     """A tensor that leaves a level for good. What is outside of it afterwards does not refer to the level."""
     view = _left(tensor, dim, level)
+    _let_go(view, dim, level)
+    return view
+
+
+def _let_go(view: Tensor, dim: int, level: Level) -> None:
+    """Have a view, and its tangents, not refer to the level that it has left."""
     meta = view._mt_meta
     if type(meta) is not ViewMeta:
-        return view
+        return
+    if meta.tangents is not None:
+        for tangent in meta.tangents.by_level.values():
+            if tangent is not None:
+                _let_go(tangent, dim, level)
     root = meta.base
-    if root is tensor:
+    if level not in levels_of(root._mt_array.shape):
+        _shorten(view, meta)
+    elif meta.parent is None:
         make_root(view, (inside, (dim, level)))
-        return view
-    if level in levels_of(root._mt_array.shape):
+    else:
         meta.base = _root_of(left(root, _place_of(root._mt_array, level), level))
-    _shorten(view, meta)
-    return view
+        _shorten(view, meta)
 
 
 def _place_of(array: Any, level: Level) -> int:

@@ -37,6 +37,31 @@ def test_nothing_is_watched_after_the_call():
     assert (state.interceptors, state.batch_levels) == (before, 0)
 
 
+RESULTS = {
+    "new": vmap(lambda v: v * 2),
+    "part of new": vmap(lambda v: (v * 2)[0]),
+    "new and part": vmap(lambda v: ((t := v.exp()), t[:1])),
+    "several parts": vmap(lambda v: v.exp().unbind(0)),
+    "itself": vmap(lambda v: v),
+    "part": vmap(lambda v: v[0]),
+    "written": vmap(lambda v: v.mul_(2)),
+    "moved": vmap(lambda v: v[None].exp().T, 1, 1),
+    "nested": vmap(vmap(lambda v: (v * 2, v), 0, 0)),
+    "tangents": lambda x: torch.func.jvp(vmap(lambda v: (v.exp(), v.exp()[0])), (x,), (x,)),
+    "gradients": vmap(torch.func.grad(lambda v: (v * v).sum())),
+    "hessian": torch.func.hessian(lambda x: (x * x).sum()),
+}
+
+
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_do_not_keep_the_level(name):
+    kept = RESULTS[name](torch.ones(2, 3))
+    gc.collect()
+    assert state.batch_levels == 0
+    del kept
+
+
 @pytest.mark.usefixtures("settled")
 def test_a_level_ends_when_an_error_is_raised():
     with pytest.raises(ZeroDivisionError):
