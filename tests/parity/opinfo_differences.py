@@ -311,6 +311,7 @@ TABLE = Table(
     Known("sparse_mm_reduce", "second_gradient", REDUCED_PRODUCT),
     Known("sparse_sampled_addmm", "second_gradient", COALESCED),
     Known("tile", "second_gradient strides", VIEW_OR_NEW, samples="4"),
+    Known("to", "batched", MEMORY_FORMAT, samples="2 4"),
     Known("to_sparse", "batched", SPARSE_VIEW),
     Known("triangular_solve", "tangent_of_gradient", TRIANGULAR, samples="0 2"),
     Known("view_as_complex", "gradient", COMPLEX32_INPUT, dtypes="float16"),
