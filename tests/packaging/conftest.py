@@ -7,6 +7,8 @@ import pytest
 
 from tests.packaging.commands import ROOT, run
 
+collect_ignore = ["every_word"]  # a package of its own, whose tests run where it is installed: test_every_word.py
+
 NOT_SOURCES = shutil.ignore_patterns(".git", ".venv*", "build", "dist", "site", "*.egg-info", "__pycache__", ".*_cache")
 
 

@@ -11,7 +11,7 @@ from codegen.formula import KEYWORDS
 from codegen.keys import DERIVATIVE_KEYS, OP_KEYS
 from codegen.metadata import INDEXED_METADATA, LIST_METADATA, METADATA_ATTRIBUTES, METADATA_METHODS
 from tests.packaging.commands import ROOT, run
-from tests.packaging.every_word import CHECKS
+from tests.packaging.every_word_checks import CHECKS
 
 PACKAGE = ROOT / "tests" / "packaging" / "every_word"
 

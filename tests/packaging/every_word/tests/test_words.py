@@ -3,7 +3,7 @@
 import everyword
 import pytest
 
-from tests.packaging.every_word import CHECKS
+from tests.packaging.every_word_checks import CHECKS
 
 
 @pytest.mark.parametrize("check", CHECKS)
