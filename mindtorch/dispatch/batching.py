@@ -41,12 +41,9 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
         result = rule(function, args, kwargs)
         if result is not NotImplemented:
             return result
-    if (
-        entry.changed_inputs(args)
-        and not entry.composite
-        and any(map(is_batched, tensors_in((*args, *kwargs.values()))))
-    ):
-        raise no_batching_rule(entry.name)
+    if _changes_more_than_self(entry) and entry.changed_inputs(args):
+        if any(map(is_batched, tensors_in((*args, *kwargs.values())))):
+            raise no_batching_rule(entry.name)
     result = run(function, args if entry.composite else _with_lifted_first(entry, args, kwargs), kwargs)
     if entry.name in _BY_MEMORY:
         follow_base(result)
@@ -149,6 +146,12 @@ def _with_lifted_first(entry: OpEntry, args: tuple, kwargs: dict) -> tuple:
         return args
     level = max((tensor._mt_array.level for tensor in batched), key=lambda level: level.number)
     return args[:place] + _with_first_replaced(args[place:], lifted(first, level))[0]
+
+
+@cache
+def _changes_more_than_self(entry: OpEntry) -> bool:
+    """Whether a call may have changed inputs: most ops are known not to have any."""
+    return not entry.composite and bool(entry.changed_inputs(entry.schema.arguments))
 
 
 @cache

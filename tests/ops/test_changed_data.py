@@ -3,11 +3,11 @@
 For each op of the table, a call is made under each transform; then one of its inputs or outputs is written in place,
 and the backward pass runs. It either raises, or gives exactly the gradient that it gives without the write.
 
-A run takes a few ops, told by the date; MINDTORCH_ALL_OPS=1 takes all, and MINDTORCH_OPS=a,b takes those.
+A run takes some ops, others each day, as the head of a run tells; MINDTORCH_SAMPLES=all takes all, and
+MINDTORCH_OPS=a,b takes those.
 """
 
 import os
-from datetime import date
 from itertools import islice
 from random import Random
 
@@ -16,6 +16,7 @@ import pytest
 import mindtorch as torch
 from mindtorch import func
 from mindtorch.utils.checkpoint import checkpoint
+from tests.daily import ALL, SEED
 from tests.harness import (
     arguments_of,
     describe,
@@ -28,8 +29,7 @@ from tests.harness import (
     without_overlap,
 )
 
-SEED = date.today().isoformat()
-OPS_IN_A_RUN = 25
+OPS_IN_A_RUN = 60
 SAMPLES_OF_AN_OP = 2
 MODIFIED = "modified by an inplace operation"
 
@@ -38,7 +38,7 @@ def chosen():
     ops = [op for op in sampled_ops() if "float64" in dtypes_of(op)]
     if named := os.environ.get("MINDTORCH_OPS"):
         return [op for op in ops if op.name in named.split(",")]
-    if os.environ.get("MINDTORCH_ALL_OPS") == "1":
+    if ALL:
         return ops
     return Random(SEED).sample(ops, OPS_IN_A_RUN)
 
@@ -239,8 +239,7 @@ def is_allowed(error):
     return any(text in str(error) for text in texts)
 
 
-# The seed is in the name of each test.
-@pytest.mark.parametrize("op", [pytest.param(op, id=f"{op.name}-{SEED}") for op in chosen()])
+@pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in chosen()])
 def test_changed_data(op):
     faults = []
     for transform in TRANSFORMS:
