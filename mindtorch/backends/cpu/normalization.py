@@ -111,7 +111,8 @@ def normalize_rows(
     if 0 < x.size <= _FEW:
         return _normalize_few(x, weight, bias, eps)
     out = np.empty(x.shape, x.dtype)
-    mean, squares, rstd = np.empty((3, x.shape[0], 1), x.dtype)
+    # Each on memory of its own: the mean and the factor are results.
+    mean, squares, rstd = [np.empty((x.shape[0], 1), x.dtype) for _ in range(3)]
     count = kept_constant(max(1, x.shape[1]), x.dtype)
     scratch = _scratch(x, 0 if weight is None else 1)
     for rows in _row_blocks(x):
