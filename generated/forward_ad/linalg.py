@@ -2,7 +2,7 @@
 # Regenerate: python -m codegen
 """Forward-mode derivatives of the linalg ops: tangents of the inputs to tangents of the results."""
 
-from mindtorch.autograd.formulas.common import maybe_multiply
+from mindtorch.autograd.formulas.common import maybe_multiply, no_forward_derivative
 from mindtorch.autograd.formulas.decompositions import (
     cholesky_jvp,
     det_jvp,
@@ -208,6 +208,17 @@ def linalg_householder_product(result, arguments, tangents):
     if tau_t is None:
         tau_t = zeros_for(tau)
     return householder_product_jvp(input_t, tau_t, input, tau)
+
+
+def linalg_ldl_solve(result, arguments, tangents):
+    """linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor"""
+    LD, _, B, _ = arguments
+    LD_t, _, B_t, _ = tangents
+    if LD_t is None:
+        LD_t = zeros_for(LD)
+    if B_t is None:
+        B_t = zeros_for(B)
+    return no_forward_derivative("aten::linalg_ldl_solve", LD_t, B_t)
 
 
 def _linalg_svd(result, arguments, tangents):

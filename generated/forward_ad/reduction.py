@@ -3,7 +3,7 @@
 """Forward-mode derivatives of the reduction ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch._generated.ops import reduction as functions
-from mindtorch.autograd.formulas.common import conj
+from mindtorch.autograd.formulas.common import conj, no_forward_derivative
 from mindtorch.autograd.formulas.reduction import (
     extremal_reduction_jvp,
     logsumexp_jvp,
@@ -156,6 +156,36 @@ def kthvalue(result, arguments, tangents):
     _, _, dim, keepdim = arguments
     input_t, _, _, _ = tangents
     return (pick_jvp(input_t, dim, result[1], keepdim), None)
+
+
+def histogram_bins_tensor(result, arguments, tangents):
+    """histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
+    input, bins, weight, _ = arguments
+    input_t, bins_t, weight_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if bins_t is None:
+        bins_t = zeros_for(bins)
+    if weight_t is None:
+        weight_t = zeros_for(weight)
+    return (
+        no_forward_derivative("aten::histogram", input_t, bins_t, weight_t),
+        no_forward_derivative("aten::histogram", input_t, bins_t, weight_t),
+    )
+
+
+def histogram_bin_ct(result, arguments, tangents):
+    """histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
+    input, _, _, weight, _ = arguments
+    input_t, _, _, weight_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if weight_t is None:
+        weight_t = zeros_for(weight)
+    return (
+        no_forward_derivative("aten::histogram", input_t, weight_t),
+        no_forward_derivative("aten::histogram", input_t, weight_t),
+    )
 
 
 def var_correction(result, arguments, tangents):

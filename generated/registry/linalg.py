@@ -188,7 +188,11 @@ OPS = (
     (SCHEMAS["linalg_ldl_factor_ex.out"], functions.linalg_ldl_factor_ex_out, {}),
     (SCHEMAS["linalg_ldl_factor"], functions.linalg_ldl_factor, {"composite": True}),
     (SCHEMAS["linalg_ldl_factor.out"], functions.linalg_ldl_factor_out, {"composite": True}),
-    (SCHEMAS["linalg_ldl_solve"], functions.linalg_ldl_solve, {"differentiable": True}),
+    (
+        SCHEMAS["linalg_ldl_solve"],
+        functions.linalg_ldl_solve,
+        {"jvp": forward_ad.linalg_ldl_solve, "differentiable": True},
+    ),
     (SCHEMAS["linalg_ldl_solve.out"], functions.linalg_ldl_solve_out, {}),
     (SCHEMAS["_linalg_svd"], functions._linalg_svd, {"jvp": forward_ad._linalg_svd, "differentiable": True}),
     (SCHEMAS["_linalg_svd.U"], functions._linalg_svd_out, {}),

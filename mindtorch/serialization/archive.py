@@ -13,15 +13,22 @@ from mindtorch.tensor import Tensor, wrap
 class PyTorchFileReader:
     """Reads the records of one archive: `data.pkl`, and `data/<key>` for each storage."""
 
+    _opened: Any = None  # the file, if it was opened here
+
     def __init__(self, name: Any) -> None:
         try:
-            self._file = open(name, "rb") if isinstance(name, (str, os.PathLike)) else name
+            if isinstance(name, (str, os.PathLike)):
+                self._opened = open(name, "rb")
         except OSError as error:
             raise RuntimeError(
                 f"open file failed because of errno {error.errno} on fopen: {os.strerror(error.errno or 0)}, "
                 f"file path: {name}"
             ) from None
-        self._archive = ZipReader(self._file)
+        self._archive = ZipReader(self._opened or name)
+
+    def __del__(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
 
     def get_all_records(self) -> list[str]:
         return self._archive.names()

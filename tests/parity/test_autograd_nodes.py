@@ -147,7 +147,7 @@ FEW = 3  # samples of each op: more of them have the same nodes
 MADE_OTHERWISE = {
     "torch's node says that nothing is implemented; ours have gradients, or say it under their own names": """
         floor_divide floor_divide_.Tensor remainder.Scalar_Tensor hardsigmoid_backward silu_backward heaviside
-        heaviside_ histogram.bins_tensor histogram.bin_ct _histogramdd_from_bin_tensors detach_copy
+        heaviside_ _embedding_bag_backward histogram.bins_tensor histogram.bin_ct _histogramdd_from_bin_tensors detach_copy
         scatter.reduce scatter_.reduce scatter.value_reduce scatter_.value_reduce
         _embedding_bag_per_sample_weights_backward _scaled_dot_product_flash_attention_for_cpu_backward
         linalg_ldl_factor_ex linalg_ldl_factor linalg_ldl_solve native_channel_shuffle
@@ -172,7 +172,7 @@ MADE_OTHERWISE = {
     "one of the two is made of other ops": """
         quantile quantile.scalar nanquantile nanquantile.scalar cov corrcoef gradient.scalarint dstack
         combinations matmul inner linalg_vecdot linalg_matmul linalg_matrix_norm nuclear_norm nuclear_norm.dim
-        frobenius_norm.dim linalg_cond.p_str linalg_lstsq linalg_tensorinv vander native_batch_norm_backward
+        frobenius_norm.dim linalg_cond.p_str linalg_tensorinv vander native_batch_norm_backward
         native_layer_norm_backward scaled_dot_product_attention conv_tbc bilinear lstm.input lstm.data gru.input
         gru.data rnn_tanh.input rnn_tanh.data rnn_relu.input rnn_relu.data lstm_cell rnn_tanh_cell rnn_relu_cell
         fft_ifft fft_hfft fft_ihfft fft_fft2 fft_ifft2 fft_irfft2 fft_hfft2 fft_hfftn fft_ihfft2 fft_ihfftn stft

@@ -107,9 +107,6 @@ KINDS = {
         f"x, z = T.tensor([[N.inf], [1], [N.nan]]), T.zeros(1, 1); {product}"
         for product in ("x @ z", "z @ x.mT", "x @ z[0]", "x[0] @ z[0]", "T.addmm(z, x, z)", "T.bmm(x[None], z[None])")
     ],
-    "a view that is not kept": [
-        "x = T.ones(1, requires_grad=True) * 1; y = T.kron(x, x); x.sin_(); y.sum().backward()",
-    ],
     "nodes of copies": [
         *[
             f"y = T.{call}; y.sum().backward(); (y.grad_fn.name(), x.grad)"

@@ -11,6 +11,7 @@ import mindtorch
 from tests.parity.programs import Rounded
 
 pytestmark = [
+    pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta"),
     pytest.mark.filterwarnings("ignore:Sparse invariant checks"),
     pytest.mark.filterwarnings("ignore:log1p_backward"),
 ]

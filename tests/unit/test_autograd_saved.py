@@ -236,3 +236,13 @@ def test_a_pack_hook_that_fails_changes_nothing():
         y.grad_fn._raw_saved_result.register_hooks(fail, fail)
     y.sum().backward()
     assert x.grad.tolist() == y.tolist()
+
+
+def test_a_factor_of_kron_is_noticed_when_it_changes():
+    """The rows that are multiplied lie in the factor's memory. PyTorch keeps them without its version, and gives a
+    gradient of the changed numbers."""
+    x = torch.ones(1, requires_grad=True) * 1
+    product = torch.kron(x, x)
+    x.sin_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.sum().backward()
