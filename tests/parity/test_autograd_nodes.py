@@ -147,7 +147,8 @@ FEW = 3  # samples of each op: more of them have the same nodes
 MADE_OTHERWISE = {
     "torch's node says that nothing is implemented; ours have gradients, or say it under their own names": """
         floor_divide floor_divide_.Tensor remainder.Scalar_Tensor hardsigmoid_backward silu_backward heaviside
-        heaviside_ _embedding_bag_backward histogram.bins_tensor histogram.bin_ct _histogramdd_from_bin_tensors detach_copy
+        heaviside_ _embedding_bag_backward histogram.bins_tensor histogram.bin_ct _histogramdd_from_bin_tensors
+        detach_copy
         scatter.reduce scatter_.reduce scatter.value_reduce scatter_.value_reduce
         _embedding_bag_per_sample_weights_backward _scaled_dot_product_flash_attention_for_cpu_backward
         linalg_ldl_factor_ex linalg_ldl_factor linalg_ldl_solve native_channel_shuffle

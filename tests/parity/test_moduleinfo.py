@@ -3,7 +3,7 @@
 import pytest
 
 from tests.parity.moduleinfo import INFOS, KNOWN, PROGRAMS, refusals, refused, setups
-from tests.parity.opinfo_choice import ALL, chosen, spread
+from tests.parity.opinfo_choice import ALL, always_chosen, spread
 from tests.parity.opinfo_shown import differs, outcome_and_warnings
 
 COUNT = 40  # modules of a day
@@ -27,11 +27,11 @@ def modes(info):
     return (True, False) if info.train_and_eval_differ else (True,)
 
 
-@pytest.mark.parametrize("info", chosen(INFOS, COUNT), ids=lambda info: info.module_cls.__name__)
+@pytest.mark.parametrize("info", always_chosen(INFOS, COUNT), ids=lambda info: info.module_cls.__name__)
 def test_modules(info):
     found, known = [], known_of(info)
     for training in modes(info):
-        for name in chosen([*PROGRAMS], WAYS):
+        for name in always_chosen([*PROGRAMS], WAYS):
             pairs = [] if name in known else spread(list(setups(info, "float64", training)), SETUPS)
             found += differences(PROGRAMS[name], pairs, known)
     assert not found, "\n".join(found)

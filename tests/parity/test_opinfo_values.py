@@ -15,7 +15,7 @@ import torch
 import mindtorch
 from tests.harness import Outcome, difference, error_difference, outcome, tensors_in
 from tests.parity import opinfo
-from tests.parity.opinfo_choice import chosen
+from tests.parity.opinfo_choice import always_chosen
 from tests.parity.opinfo_value_differences import DIFFERENT, UNDETERMINED
 
 SAMPLES = 40  # of an operator for a dtype
@@ -25,9 +25,9 @@ Call = tuple[Callable, tuple, dict]
 
 
 ALL = [(info, dtype) for info in opinfo.OPS for dtype in opinfo.DTYPES if opinfo.takes(info, dtype)]
-CASES = [pytest.param(info, dtype, id=f"{info.formatted_name}-{dtype}") for info, dtype in chosen(ALL, 70)]
+CASES = [pytest.param(info, dtype, id=f"{info.formatted_name}-{dtype}") for info, dtype in always_chosen(ALL, 70)]
 REFUSING = [info for info in opinfo.OPS if info.error_inputs_func is not None]
-FAILING = [pytest.param(info, id=info.formatted_name) for info in chosen(REFUSING, 10)]
+FAILING = [pytest.param(info, id=info.formatted_name) for info in always_chosen(REFUSING, 10)]
 
 
 # -------------------- one call in both libraries --------------------
