@@ -33,7 +33,7 @@ def follow(old_root: np.ndarray, storage: UntypedStorage) -> None:
 
 
 def is_only_tenant(tensor: Any, names: int = 0) -> bool:
-    """Whether nobody but a tensor and its storage, which the caller has, holds the memory: so say reference counts.
+    """Whether, by reference counts, only a tensor and its storage, which the caller has, hold the memory.
 
     Each array from the tensor's down to the root is held by the one above it, the name here and the call; the root also
     by the storage and a second name here. A count that is higher for another reason only means that tensors are

@@ -10,13 +10,13 @@ import pickle
 import signal
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import connection
 from typing import Any
 
+from mindtorch.multiprocessing.ending import alive, wait_for
 from mindtorch.warning import warn
 
 log = logging.getLogger(__name__)
@@ -110,24 +110,16 @@ class ProcessContext:
 
     def _end_all(self, grace_period: float | None) -> None:
         if grace_period is not None:
-            self._wait(grace_period)
-        for process in self._alive():
+            wait_for(self.processes, grace_period)
+        for process in alive(self.processes):
             log.warning("Terminating process %s via signal SIGTERM", process.pid)
             process.terminate()
-        self._wait(_PATIENCE if grace_period is None else grace_period)
-        for process in self._alive():
+        wait_for(self.processes, _PATIENCE if grace_period is None else grace_period)
+        for process in alive(self.processes):
             log.warning("Unable to shutdown process %s via SIGTERM , forcefully exiting via SIGKILL", process.pid)
             process.kill()
         for process in self.processes:
             process.join()
-
-    def _alive(self) -> list[Any]:
-        return [process for process in self.processes if process.is_alive()]
-
-    def _wait(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        for process in self.processes:
-            process.join(max(0, end - time.monotonic()))
 
     def _error_of(self, index: int) -> ProcessException:
         process, path = self.processes[index], self.error_files[index]

@@ -8,15 +8,11 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-_END = struct.Struct("<4s4H2LH")
-_LOCATOR = struct.Struct("<4sLQL")
-_END_64 = struct.Struct("<4sQ2H2L4Q")
-_ENTRY = struct.Struct("<4s6H3L5H2L")
-_HEADER = struct.Struct("<4s5H3L2H")
+from mindtorch.serialization.zip_format import END, END_64, ENTRY, FULL, HEADER, LOCATOR, UTF_8
+
 _STORED, _DEFLATED = 0, 8
-_ENCRYPTED, _UTF_8 = 0x1, 0x800
-_FULL = 0xFFFFFFFF  # a number of 32 bits that stands for one of 64 elsewhere
-_LONGEST_END = _END.size + 0xFFFF
+_ENCRYPTED = 0x1
+_LONGEST_END = END.size + 0xFFFF
 _HINT = (
     "If you are seeing this error, there is a high likelihood that your checkpoint file is corrupted. This can happen "
     "if the checkpoint was not saved properly, was transferred incorrectly, or the file was modified after saving."
@@ -88,11 +84,11 @@ class ZipReader:
         length = min(self._end, _LONGEST_END)
         tail = self._read(self._end - length, length)
         at = tail.rfind(b"PK\x05\x06")
-        if at < 0 or len(tail) - at < _END.size:
+        if at < 0 or len(tail) - at < END.size:
             raise _no_zip("failed finding central directory")
         place = self._end - length + at
-        *_, count, size, directory, _ = _END.unpack_from(tail, at)
-        large = self._read_large_end(place - _LOCATOR.size)
+        *_, count, size, directory, _ = END.unpack_from(tail, at)
+        large = self._read_large_end(place - LOCATOR.size)
         self._directory = place
         return (count, size, directory) if large is None else large
 
@@ -100,10 +96,10 @@ class ZipReader:
         """The same from the record that archives of more than 4 GB have before the last one."""
         if place < 0:
             return None
-        signature, _, record, _ = _LOCATOR.unpack(self._read(place, _LOCATOR.size))
+        signature, _, record, _ = LOCATOR.unpack(self._read(place, LOCATOR.size))
         if signature != b"PK\x06\x07":
             return None
-        signature, *_, count, size, directory = _END_64.unpack(self._read(record, _END_64.size))
+        signature, *_, count, size, directory = END_64.unpack(self._read(record, END_64.size))
         if signature != b"PK\x06\x06":
             raise _no_zip("failed finding central directory")
         return count, size, directory
@@ -133,14 +129,14 @@ class ZipReader:
         return self._start + self._place(entry) if entry.method == _STORED else None
 
     def _place(self, entry: Entry) -> int:
-        header = self._read(entry.header, _HEADER.size)
-        signature, *_, name_length, extra_length = _HEADER.unpack(header)
+        header = self._read(entry.header, HEADER.size)
+        signature, *_, name_length, extra_length = HEADER.unpack(header)
         if signature != b"PK\x03\x04":
             raise failed(f"reading file {entry.name}: invalid header or archive is corrupted")
-        name = self._read(entry.header + _HEADER.size, name_length)
-        if name != entry.name.encode("utf-8" if entry.flags & _UTF_8 else "cp437"):
+        name = self._read(entry.header + HEADER.size, name_length)
+        if name != entry.name.encode("utf-8" if entry.flags & UTF_8 else "cp437"):
             raise failed(f"reading file {entry.name}: its header has another name")
-        place = entry.header + _HEADER.size + name_length + extra_length
+        place = entry.header + HEADER.size + name_length + extra_length
         if place + entry.stored_size > self._directory:
             raise failed(f"reading file {entry.name}: it reaches out of the archive")
         if entry.method == _STORED and entry.stored_size != entry.size:
@@ -179,14 +175,14 @@ class ZipReader:
 
 def _entry_at(content: bytes, at: int) -> tuple[Entry, int]:
     """An entry of the directory, and where the next one begins."""
-    if len(content) - at < _ENTRY.size or content[at : at + 4] != b"PK\x01\x02":
+    if len(content) - at < ENTRY.size or content[at : at + 4] != b"PK\x01\x02":
         raise _no_zip("failed reading the central directory")
-    fields = _ENTRY.unpack_from(content, at)
+    fields = ENTRY.unpack_from(content, at)
     _, _, _, flags, method, _, _, checksum, stored_size, size, name_length, extra_length, comment_length = fields[:13]
-    names_end = at + _ENTRY.size + name_length
+    names_end = at + ENTRY.size + name_length
     extra = content[names_end : names_end + extra_length]
     try:
-        name = content[at + _ENTRY.size : names_end].decode("utf-8" if flags & _UTF_8 else "cp437")
+        name = content[at + ENTRY.size : names_end].decode("utf-8" if flags & UTF_8 else "cp437")
     except UnicodeDecodeError:
         raise _no_zip("a name is no text") from None
     size, stored_size, header = _large(extra, [size, stored_size, fields[-1]])
@@ -195,14 +191,14 @@ def _entry_at(content: bytes, at: int) -> tuple[Entry, int]:
 
 def _large(extra: bytes, numbers: list[int]) -> list[int]:
     """The numbers; those that need more than 32 bits are in an extra field."""
-    if _FULL not in numbers:
+    if FULL not in numbers:
         return numbers
     at = 0
     while at + 4 <= len(extra):
         kind, length = struct.unpack_from("<2H", extra, at)
         if kind == 1:
             field = io.BytesIO(extra[at + 4 : at + 4 + length])
-            return [int.from_bytes(field.read(8), "little") if number == _FULL else number for number in numbers]
+            return [int.from_bytes(field.read(8), "little") if number == FULL else number for number in numbers]
         at += 4 + length
     return numbers
 

@@ -4,13 +4,10 @@ import struct
 import zlib
 from typing import Any
 
-_HEADER = struct.Struct("<4s5H3L2H")
-_ENTRY = struct.Struct("<4s6H3L5H2L")
-_END = struct.Struct("<4s4H2LH")
-_LOCATOR = struct.Struct("<4sLQL")
-_END_64 = struct.Struct("<4sQ2H2L4Q")
-_UTF_8, _FIRST_DAY = 0x800, 0x21
-_FULL, _MOST_ENTRIES = 0xFFFFFFFF, 0xFFFF
+from mindtorch.serialization.zip_format import END, END_64, ENTRY, FULL, HEADER, LOCATOR, UTF_8
+
+_FIRST_DAY = 0x21
+_MOST_ENTRIES = 0xFFFF
 _VERSION, _VERSION_64 = 20, 45
 _PADDING = b"FB"  # the extra field that fills up to the next multiple
 
@@ -35,12 +32,12 @@ class ZipWriter:
         encoded = f"{self._root}/{name}".encode()
         size, place = len(content), self._place
         checksum = zlib.crc32(content) if self._has_checksums else 0
-        large = struct.pack("<2H2Q", 1, 16, size, size) if size >= _FULL else b""
-        extra = large + self._padding(place + _HEADER.size + len(encoded) + len(large))
-        shown = _FULL if large else size
+        large = struct.pack("<2H2Q", 1, 16, size, size) if size >= FULL else b""
+        extra = large + self._padding(place + HEADER.size + len(encoded) + len(large))
+        shown = FULL if large else size
         version = _VERSION_64 if large else _VERSION
-        common = (_UTF_8, 0, 0, _FIRST_DAY, checksum, shown, shown, len(encoded))
-        self._write(_HEADER.pack(b"PK\x03\x04", version, *common, len(extra)) + encoded + extra)
+        common = (UTF_8, 0, 0, _FIRST_DAY, checksum, shown, shown, len(encoded))
+        self._write(HEADER.pack(b"PK\x03\x04", version, *common, len(extra)) + encoded + extra)
         self._write(content)
         self._directory.append(_entry(common, encoded, size, place))
 
@@ -54,22 +51,22 @@ class ZipWriter:
         for entry in self._directory:
             self._write(entry)
         size, count = self._place - start, len(self._directory)
-        if start >= _FULL or size >= _FULL or count >= _MOST_ENTRIES:
+        if start >= FULL or size >= FULL or count >= _MOST_ENTRIES:
             version = _VERSION_64
-            end = (b"PK\x06\x06", _END_64.size - 12, version, version, 0, 0, count, count, size, start)
-            locator = _LOCATOR.pack(b"PK\x06\x07", 0, self._place, 1)
-            self._write(_END_64.pack(*end) + locator)
-        count, size, start = min(count, _MOST_ENTRIES), min(size, _FULL), min(start, _FULL)
-        self._write(_END.pack(b"PK\x05\x06", 0, 0, count, count, size, start, 0))
+            end = (b"PK\x06\x06", END_64.size - 12, version, version, 0, 0, count, count, size, start)
+            locator = LOCATOR.pack(b"PK\x06\x07", 0, self._place, 1)
+            self._write(END_64.pack(*end) + locator)
+        count, size, start = min(count, _MOST_ENTRIES), min(size, FULL), min(start, FULL)
+        self._write(END.pack(b"PK\x05\x06", 0, 0, count, count, size, start, 0))
 
 
 def _entry(common: tuple, name: bytes, size: int, place: int) -> bytes:
     """The entry of a record in the directory."""
-    numbers = [number for number in (size, size, place) if number >= _FULL]
+    numbers = [number for number in (size, size, place) if number >= FULL]
     extra = struct.pack(f"<2H{len(numbers)}Q", 1, 8 * len(numbers), *numbers) if numbers else b""
     version = _VERSION_64 if numbers else _VERSION
-    places = (len(extra), 0, 0, 0, 0, min(place, _FULL))
-    return _ENTRY.pack(b"PK\x01\x02", version, version, *common, *places) + name + extra
+    places = (len(extra), 0, 0, 0, 0, min(place, FULL))
+    return ENTRY.pack(b"PK\x01\x02", version, version, *common, *places) + name + extra
 
 
 def write_all(file: Any, content: Any) -> None:

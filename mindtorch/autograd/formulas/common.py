@@ -17,7 +17,7 @@ def is_differentiated(*tensors):
 
 
 def is_traced(tensor):
-    """Whether somebody differentiates what is about to be made of the tensor."""
+    """Whether what is about to be made of the tensor is differentiated."""
     return thread.grad_enabled and edge_of(tensor) is not None or has_tangents((tensor,))
 
 

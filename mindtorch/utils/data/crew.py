@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-import time
 from multiprocessing import connection
 from pickle import PicklingError
 from typing import Any
 
 from mindtorch.multiprocessing.channel import Channel, channel, packed
+from mindtorch.multiprocessing.ending import alive, wait_for
 from mindtorch.utils.data._utils.worker import Task, _worker_loop, ends_of_loaders
 from mindtorch.warning import warn
 
@@ -111,22 +111,14 @@ class Crew:
         for number in range(len(self._channels)):
             self.dismiss(number)
         try:
-            self._wait(patience)
+            wait_for(self.processes, patience)
         finally:
-            for process in self._alive():
+            for process in alive(self.processes):
                 process.terminate()
-            self._wait(patience)
-            for process in self._alive():
+            wait_for(self.processes, patience)
+            for process in alive(self.processes):
                 process.kill()
                 process.join()
-
-    def _alive(self) -> list[Any]:
-        return [process for process in self.processes if process.is_alive()]
-
-    def _wait(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        for process in self.processes:
-            process.join(max(0, end - time.monotonic()))
 
 
 def _cause_of_death(process: Any) -> RuntimeError | None:
