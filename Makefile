@@ -72,8 +72,8 @@ demo: $(EXAMPLES) ## set everything up, regenerate, and train a model of handwri
 demo-gpt: $(EXAMPLES) ## train a small transformer to write like Moby-Dick
 	$(PY) examples/gpt.py
 
-test: $(DEV) ## run the tests (all but the comparison with torch and the wheel)
-	$(PYTEST) -n $(JOBS) -m "not wheel" --ignore=tests/parity
+test: $(DEV) ## run the tests (all but the comparison with torch, the wheel and the documentation)
+	$(PYTEST) -n $(JOBS) -m "not wheel and not site" --ignore=tests/parity
 
 # Every op in all its forms, and the rules of this library, in two minutes. For the rest, gradients by finite differences
 # and the comparison with torch, which take half an hour: make test-debug DEBUG_TESTS="tests/ops tests/unit tests/parity"
@@ -109,9 +109,10 @@ parity: $(PEER) ## compare with torch (installs it)
 bench: $(PEER) ## time mindtorch and torch in turn; writes benchmarks/results.md
 	$(PY) -m benchmarks
 
-docs: $(DEV) ## build the documentation, a page per op included, in site/; begin with site/index.html
+docs: $(DEV) ## build the documentation, a page per op included, in site/, and test it; begin with site/index.html
 	$(PY) -m codegen
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
+	$(PYTEST) -n $(JOBS) -m site tests/packaging
 
 wheel: $(DEV) ## build dist/ (the wheel through the sdist) and test the wheel in a fresh environment
 	rm -rf dist

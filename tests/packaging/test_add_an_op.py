@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.packaging.commands import ROOT, attempt, run
+from tests.packaging.commands import ROOT, attempt, copy_of_tree, run
 
-NEEDED = "codegen generated mindtorch schemas tests docs ops.yaml derivatives.yaml pyproject.toml".split()
+NEEDED = ".gitignore codegen generated mindtorch schemas tests docs ops.yaml derivatives.yaml pyproject.toml".split()
 KERNELS = "mindtorch/backends/cpu/pointwise.py"
 FILES = ("ops.yaml", "derivatives.yaml", KERNELS)
 
@@ -90,12 +90,7 @@ def git(tree, *command):
 def before(tmp_path_factory):
     """A repository with a copy of the tree that has no exp2, even if the tree has it by now."""
     before = tmp_path_factory.mktemp("before")
-    for name in NEEDED:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, before / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, before / name)
+    copy_of_tree(before, NEEDED)
     for file in FILES:
         edit(before / file, without_the_op)
     python("-m", "codegen", cwd=before)

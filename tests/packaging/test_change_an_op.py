@@ -1,9 +1,8 @@
 """An op changes, in a copy of the tree: old calls and saved programs keep working."""
 
-import shutil
 import sys
 
-from tests.packaging.commands import ROOT, run
+from tests.packaging.commands import copy_of_tree, run
 
 NEEDED = "codegen generated mindtorch schemas docs ops.yaml derivatives.yaml pyproject.toml".split()
 BEFORE = """
@@ -67,11 +66,7 @@ use `torch.tile(x, (times,))` instead.
 
 
 def copied(folder):
-    for name in NEEDED:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, folder)
+    copy_of_tree(folder, NEEDED)
     return folder
 
 

@@ -18,6 +18,7 @@ from codegen.diff.compare import compare
 from codegen.diff.formats import FORMATS
 from codegen.diff.states import read_state
 from tests.packaging.branches import ALLOWED, BRANCHES, BROKEN, DERIVATIVES, OPS, Branch, Edit, change
+from tests.packaging.commands import copy_of_tree
 from tests.packaging.frozen import write_frozen
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +58,7 @@ def commit(repository: Path, branch: Branch) -> None:
 def repository(tmp_path_factory):
     """A release on the branch `main`, the pull requests, and a dirty work tree that must stay as it is."""
     repository = tmp_path_factory.mktemp("repository")
-    shutil.copytree(ROOT / "codegen", repository / "codegen", ignore=shutil.ignore_patterns("__pycache__"))
+    copy_of_tree(repository, ["codegen"])
     write_frozen(repository)
     codegen(repository, "snapshot", code=0)
     (repository / ".gitignore").write_text("__pycache__/\n")

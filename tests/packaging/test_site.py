@@ -34,6 +34,8 @@ from tests.browser import (
 )
 from tests.harness import ROOT, model
 
+pytestmark = pytest.mark.site
+
 COMMAND = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir"]
 
 

@@ -49,14 +49,15 @@ def levels_end():
 
 
 def dtypes_to_test(op):
-    found = [dtype for dtype in DTYPES if dtype in dtypes_of(op)]
-    return found[:2] or [dtypes_of(op)[0]]
+    """Two, with how many samples to take: what depends on shapes is seen with the first."""
+    found = [dtype for dtype in DTYPES if dtype in dtypes_of(op)] or dtypes_of(op)
+    return zip(found, (15, 4))
 
 
-def batches_of(op, dtype):
+def batches_of(op, dtype, most):
     """Calls that differ in the values of their tensors only, so many at a time."""
     streams = [SAMPLES[op.samples](Maker(f"{op.name}{number}", dtype)) for number in range(COUNT)]
-    for samples in islice(zip(*streams, strict=True), 15):
+    for samples in islice(zip(*streams, strict=True), most):
         if op.name in OF_MEMORY and any(spec.layout != "plain" for spec in specs_in(samples[0])):
             continue
         calls = [(arguments_of(torch, list(each.args)), arguments_of(torch, each.kwargs)) for each in samples]
@@ -169,6 +170,6 @@ def vmapped_ops():
 def test_vmap_is_a_loop(op):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for dtype in dtypes_to_test(op):
-            for text, calls in batches_of(op, dtype):
+        for dtype, most in dtypes_to_test(op):
+            for text, calls in batches_of(op, dtype, most):
                 check(op, f"{dtype} {text}", calls)
