@@ -30,7 +30,7 @@ else ifneq ($(PROCESSOR),)
 $(error PROCESSOR is "old", or nothing for the one that there is)
 endif
 
-HAND_WRITTEN := .github codegen mindtorch tests benchmarks examples docs setup.py
+HAND_WRITTEN := .github codegen mindtorch mindtorch_codegen tests benchmarks examples docs setup.py
 
 DEV := $(VENV)/.installed-dev
 PEER := $(VENV)/.installed-peer

@@ -57,6 +57,7 @@ class HandWritten:
 
     ``sources`` are the top-level definitions of each file of the project that was read. ``methods`` are the attributes
     of a tensor that no op of the project gives it, and how they are called; empty when there is no class Tensor.
+    ``extensions`` are the classes that they come from, besides Tensor, each with its module.
     ``library_ops`` are mindtorch's ops by their Python names, for a project that is not mindtorch. ``functional`` are
     the names in `nn.functional`; None when there is no such file. ``by_hand`` are the names that modules of the package
     (`nn` is `nn.functional`, None the package itself) define as something else than the op of that name;
@@ -71,6 +72,7 @@ class HandWritten:
     rules: Mapping[str, RuleFile]
     sources: Mapping[str, Mapping[str, ast.stmt]]
     methods: Mapping[str, CallForms] = field(default_factory=dict)
+    extensions: Mapping[str, str] = field(default_factory=dict)
     library_ops: Mapping[str, CallForms] = field(default_factory=dict)
     functional: frozenset[str] | None = None
     by_hand: Mapping[str | None, frozenset[str]] = field(default_factory=dict)
@@ -98,6 +100,7 @@ def read_hand_written(project: Project, problems: Problems) -> HandWritten:
             "samples": sources.samples(),
         },
         methods=sources.tensor_attributes(),
+        extensions=sources.extensions(),
         library_ops=sources.library_ops(),
         functional=sources.names(FUNCTIONAL),
         by_hand={module: sources.by_hand(file) for module, file in project.module_files.items()},
@@ -276,13 +279,20 @@ class _Sources:
 
     def tensor_attributes(self) -> dict[str, CallForms]:
         """The methods and properties in class Tensor and in the classes that extend it."""
+        modules = [*self._modules_of_methods(), self._of_library("tensor_methods.py")]
+        return dict(pair for module in modules if module for pair in module.tensor_attributes())
+
+    def extensions(self) -> dict[str, str]:
+        """The classes that extend Tensor, each with its module."""
+        modules = (module for module in self._modules_of_methods() if module)
+        return {name: self._project.module_of(module.file) for module in modules for name in module.extensions()}
+
+    def _modules_of_methods(self) -> list[Module | None]:
         root = self._library
         if not (root / TENSOR).is_file():
-            return {}
+            return []
         paths = (path for pattern in TENSOR_METHODS for path in sorted(root.glob(pattern)))
-        modules = [self.module(path.relative_to(root).as_posix(), root) for path in paths]
-        modules += [self._of_library("tensor_methods.py")]
-        return dict(pair for module in modules if module for pair in module.tensor_attributes())
+        return [self.module(path.relative_to(root).as_posix(), root) for path in paths]
 
     def _of_library(self, name: str) -> Module | None:
         """A generated file of the library; none when it is the library that is generated."""

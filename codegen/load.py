@@ -56,6 +56,7 @@ def _model(entries: list[OpEntry], derivatives: list[DerivativeEntry], hand_writ
         helpers={name: helper.module for name, helper in hand_written.helpers.items()},
         helper_files={name: helper.file for name, helper in hand_written.helpers.items()},
         sources=hand_written.sources,
+        extensions=hand_written.extensions,
         batching=hand_written.rules["batch"].names or frozenset(),
         variants={(op.derived_from, op.kind): op for op in ops.values() if op.derived_from and not op.is_copied_out},
     )

@@ -588,6 +588,7 @@ class Model:
     ``project``    the package that the ops belong to, and where its files are
     ``helpers``    the module of each helper of formulas, ``helper_files`` the file
     ``sources``    the hand-written files of the project: by path, then by name, the statements that define something
+    ``extensions`` the hand-written classes whose methods are put on Tensor: by name, the module
     ``batching``   the names of the batching rules, which `shape` and `batch` refer to
     ``variants``   the derived variants: by the name of the op that they come from, and by kind
     """
@@ -602,6 +603,7 @@ class Model:
     helpers: Mapping[str, str]
     sources: Mapping[str, Mapping[str, ast.stmt]]
     helper_files: Mapping[str, str] = field(default_factory=dict)
+    extensions: Mapping[str, str] = field(default_factory=dict)
     batching: frozenset[str] = frozenset()
     variants: Mapping[tuple[str, Kind], Op] = field(default_factory=dict)
 

@@ -31,6 +31,7 @@ class Project:
     ``namespace``          stands in front of the names of its ops, ``wavelets::haar``; empty for the library's own ops
     ``sources``            the folder that the package is imported from: empty when that is ``root``
     ``generated``          the folder of the generated code, and ``generated_package`` its name in imports
+    ``type_stubs``         the folder of its type stubs, where type checkers look for that package
     ``backends``           the folder of the kernels of each backend
     ``formulas``           the helpers of derivatives: a file, or a folder of files
     ``extends``            the root of the library that the package builds on; None for the library itself
@@ -44,6 +45,7 @@ class Project:
     derivatives: str = "derivatives.yaml"
     generated: str = "generated"
     generated_package: str = "mindtorch._generated"
+    type_stubs: str = "mindtorch/_generated"
     backends: Mapping[str, str] = field(default_factory=_LIBRARY_BACKENDS.copy)
     composites: str = "mindtorch/composite"
     formulas: str = "mindtorch/autograd/formulas"
@@ -87,11 +89,12 @@ class Project:
     def generated_patterns(self) -> tuple[str, ...]:
         """Where generated files are: the first folder has nothing else."""
         schemas = (f"{self.schemas}/{name}.schema.json" for name in ("ops", "derivatives", "allowed", "diff"))
-        return f"{self.generated}/**/*", f"{self.docs}/*.md", *schemas
+        return f"{self.generated}/**/*", f"{self.type_stubs}/**/*.pyi", f"{self.docs}/*.md", *schemas
 
     def placed(self, path: str) -> str:
         """Where a generated file is that in mindtorch is ``path``."""
-        folders = {"generated": self.generated, "docs/ops": self.docs, "schemas": self.schemas}
+        generated = self.type_stubs if path.endswith(".pyi") else self.generated
+        folders = {"generated": generated, "docs/ops": self.docs, "schemas": self.schemas}
         folder = next(folder for folder in folders if path.startswith(f"{folder}/"))
         return folders[folder] + path.removeprefix(folder)
 

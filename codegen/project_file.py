@@ -243,4 +243,5 @@ def _with_defaults(root: Path, settings: Mapping[str, Any]) -> Project:
     fields = defaults | dict(settings)
     fields["families"] = tuple(fields["families"])
     project = Project(root=root, sources=sources, extends=LIBRARY_ROOT, **fields)
-    return replace(project, generated_package=project.module_of(project.generated))
+    package = project.module_of(project.generated)
+    return replace(project, generated_package=package, type_stubs=project.generated)

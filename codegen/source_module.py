@@ -84,9 +84,15 @@ class Module:
     def tensor_attributes(self) -> Iterator[tuple[str, CallForms]]:
         """What the bodies of class Tensor and of those with the decorator ``extend_tensor`` define."""
         for statement in self._tree.body:
-            if isinstance(statement, ast.ClassDef) and _is_of_tensor(statement):
+            if isinstance(statement, ast.ClassDef) and (_extends_tensor(statement) or statement.name == "Tensor"):
                 for member in statement.body:
                     yield from ((name, form_of_member(member)) for name in defined_names(member))
+
+    def extensions(self) -> Iterator[str]:
+        """The classes with that decorator."""
+        for statement in self._tree.body:
+            if isinstance(statement, ast.ClassDef) and _extends_tensor(statement):
+                yield statement.name
 
 
 def defined_names(statement: ast.stmt) -> Iterator[str]:
@@ -100,9 +106,8 @@ def defined_names(statement: ast.stmt) -> Iterator[str]:
         yield from (alias.asname or alias.name for alias in statement.names)
 
 
-def _is_of_tensor(statement: ast.ClassDef) -> bool:
-    extends = any(isinstance(node, ast.Name) and node.id == "extend_tensor" for node in statement.decorator_list)
-    return extends or statement.name == "Tensor"
+def _extends_tensor(statement: ast.ClassDef) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == "extend_tensor" for node in statement.decorator_list)
 
 
 def literal_defaults(arguments: ast.arguments, file: str) -> dict[str, Text]:

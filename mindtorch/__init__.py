@@ -8,7 +8,7 @@ from math import e as e
 from math import inf as inf
 from math import nan as nan
 from math import pi as pi
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 # First the modules, then the public names, because some are both: `mindtorch.dtype` is a module until the line below
 # that binds the class.
@@ -251,15 +251,136 @@ _FROM_AREAS = {
     **dict.fromkeys(_AUTOCAST, "amp.settings"),
 }  # fmt: skip
 
+if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would take every other name, too
+    from mindtorch import _C as _C
+    from mindtorch import __config__ as __config__
+    from mindtorch import _dynamo as _dynamo
+    from mindtorch import _inductor as _inductor
+    from mindtorch import _tensor as _tensor
+    from mindtorch import _tensor_str as _tensor_str
+    from mindtorch import _utils as _utils
+    from mindtorch import accelerator as accelerator
+    from mindtorch import amp as amp
+    from mindtorch import ao as ao
+    from mindtorch import autograd as autograd
+    from mindtorch import backends as backends
+    from mindtorch import compiler as compiler
+    from mindtorch import cpu as cpu
+    from mindtorch import cuda as cuda
+    from mindtorch import distributed as distributed
+    from mindtorch import distributions as distributions
+    from mindtorch import fft as fft
+    from mindtorch import func as func
+    from mindtorch import futures as futures
+    from mindtorch import fx as fx
+    from mindtorch import hub as hub
+    from mindtorch import jit as jit
+    from mindtorch import library as library
+    from mindtorch import linalg as linalg
+    from mindtorch import masked as masked
+    from mindtorch import mps as mps
+    from mindtorch import multiprocessing as multiprocessing
+    from mindtorch import nn as nn
+    from mindtorch import npu as npu
+    from mindtorch import onnx as onnx
+    from mindtorch import optim as optim
+    from mindtorch import overrides as overrides
+    from mindtorch import profiler as profiler
+    from mindtorch import program as program
+    from mindtorch import quasirandom as quasirandom
+    from mindtorch import random as random
+    from mindtorch import serialization as serialization
+    from mindtorch import signal as signal
+    from mindtorch import sparse as sparse
+    from mindtorch import special as special
+    from mindtorch import storage as storage
+    from mindtorch import testing as testing
+    from mindtorch import torch_version as torch_version
+    from mindtorch import types as types
+    from mindtorch import utils as utils
+    from mindtorch import version as version
+    from mindtorch import xpu as xpu
+    from mindtorch.accelerator import get_device_module as get_device_module
+    from mindtorch.amp import GradScaler as GradScaler
+    from mindtorch.amp import autocast as autocast
+    from mindtorch.amp.settings import autocast_decrement_nesting as autocast_decrement_nesting
+    from mindtorch.amp.settings import autocast_increment_nesting as autocast_increment_nesting
+    from mindtorch.amp.settings import clear_autocast_cache as clear_autocast_cache
+    from mindtorch.amp.settings import get_autocast_cpu_dtype as get_autocast_cpu_dtype
+    from mindtorch.amp.settings import get_autocast_dtype as get_autocast_dtype
+    from mindtorch.amp.settings import get_autocast_gpu_dtype as get_autocast_gpu_dtype
+    from mindtorch.amp.settings import is_autocast_cache_enabled as is_autocast_cache_enabled
+    from mindtorch.amp.settings import is_autocast_cpu_enabled as is_autocast_cpu_enabled
+    from mindtorch.amp.settings import is_autocast_enabled as is_autocast_enabled
+    from mindtorch.amp.settings import set_autocast_cache_enabled as set_autocast_cache_enabled
+    from mindtorch.amp.settings import set_autocast_cpu_dtype as set_autocast_cpu_dtype
+    from mindtorch.amp.settings import set_autocast_cpu_enabled as set_autocast_cpu_enabled
+    from mindtorch.amp.settings import set_autocast_dtype as set_autocast_dtype
+    from mindtorch.amp.settings import set_autocast_enabled as set_autocast_enabled
+    from mindtorch.amp.settings import set_autocast_gpu_dtype as set_autocast_gpu_dtype
+    from mindtorch.checks import _assert as _assert
+    from mindtorch.checks import _assert_async as _assert_async
+    from mindtorch.checks import _check as _check
+    from mindtorch.checks import _check_index as _check_index
+    from mindtorch.checks import _check_is_size as _check_is_size
+    from mindtorch.checks import _check_not_implemented as _check_not_implemented
+    from mindtorch.checks import _check_tensor_all as _check_tensor_all
+    from mindtorch.checks import _check_tensor_all_with as _check_tensor_all_with
+    from mindtorch.checks import _check_type as _check_type
+    from mindtorch.checks import _check_value as _check_value
+    from mindtorch.checks import _check_with as _check_with
+    from mindtorch.compiler import compile as compile
+    from mindtorch.control_flow import cond as cond
+    from mindtorch.control_flow import while_loop as while_loop
+    from mindtorch.func.vmap import vmap as vmap
+    from mindtorch.futures import Future as Future
+    from mindtorch.histograms import histogramdd as histogramdd
+    from mindtorch.inspection import _shape_as_tensor as _shape_as_tensor
+    from mindtorch.jit import ScriptModule as ScriptModule
+    from mindtorch.jit import fork as fork
+    from mindtorch.jit import wait as wait
+    from mindtorch.nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
+    from mindtorch.nn.functional import avg_pool1d as avg_pool1d
+    from mindtorch.nn.functional import cosine_embedding_loss as cosine_embedding_loss
+    from mindtorch.nn.functional import cosine_similarity as cosine_similarity
+    from mindtorch.nn.functional import group_norm as group_norm
+    from mindtorch.nn.functional import margin_ranking_loss as margin_ranking_loss
+    from mindtorch.nn.functional import max_pool1d as max_pool1d
+    from mindtorch.nn.functional import pairwise_distance as pairwise_distance
+    from mindtorch.nn.functional import rms_norm as rms_norm
+    from mindtorch.nn.functional import threshold as threshold
+    from mindtorch.nn.functional import triplet_margin_loss as triplet_margin_loss
+    from mindtorch.serialization.archive import PyTorchFileReader as PyTorchFileReader
+    from mindtorch.sparse import dsmm as dsmm
+    from mindtorch.sparse import sparse_bsc_tensor as sparse_bsc_tensor
+    from mindtorch.sparse import sparse_bsr_tensor as sparse_bsr_tensor
+    from mindtorch.sparse import sparse_compressed_tensor as sparse_compressed_tensor
+    from mindtorch.sparse import sparse_csc_tensor as sparse_csc_tensor
+    from mindtorch.sparse import sparse_csr_tensor as sparse_csr_tensor
+    from mindtorch.sparse import spmm as spmm
+    from mindtorch.streams import Event as Event
+    from mindtorch.streams import Stream as Stream
+    from mindtorch.symbolic import SymBool as SymBool
+    from mindtorch.symbolic import SymFloat as SymFloat
+    from mindtorch.symbolic import SymInt as SymInt
+    from mindtorch.symbolic import sym_float as sym_float
+    from mindtorch.symbolic import sym_int as sym_int
+    from mindtorch.symbolic import sym_ite as sym_ite
+    from mindtorch.symbolic import sym_max as sym_max
+    from mindtorch.symbolic import sym_min as sym_min
+    from mindtorch.symbolic import sym_not as sym_not
+    from mindtorch.symbolic import sym_sqrt as sym_sqrt
+    from mindtorch.symbolic import sym_sum as sym_sum
+else:
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY_MODULES:
-        return import_module(f"mindtorch.{name}")
-    if name in _FROM_FUNCTIONAL:
-        return getattr(import_module("mindtorch.nn.functional"), name)
-    if name in _FROM_AREAS:
-        return getattr(import_module(f"mindtorch.{_FROM_AREAS[name]}"), name)
-    raise AttributeError(f"module 'mindtorch' has no attribute '{name}'")
+    def __getattr__(name: str) -> Any:
+        if name in _LAZY_MODULES:
+            return import_module(f"mindtorch.{name}")
+        if name in _FROM_FUNCTIONAL:
+            return getattr(import_module("mindtorch.nn.functional"), name)
+        if name in _FROM_AREAS:
+            return getattr(import_module(f"mindtorch.{_FROM_AREAS[name]}"), name)
+        raise AttributeError(f"module 'mindtorch' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

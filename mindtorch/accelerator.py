@@ -1,7 +1,7 @@
 """There is no accelerator here; programs that ask get told so."""
 
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 from mindtorch import cpu, cuda
 from mindtorch.device import device as Device
@@ -19,7 +19,7 @@ def current_accelerator(check_available: bool = False) -> None:
     """The device to use, of which there is none."""
 
 
-def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
+def _refuse(*args: Any, **kwargs: Any) -> Any:  # NoReturn would hide what follows a call from type checkers
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 

@@ -50,7 +50,7 @@ def compile(
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
-) -> Any:
+) -> Callable[..., Any]:
     """A function or a module that does the same; without one, a decorator."""
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")

@@ -21,7 +21,7 @@ class device:
     __slots__ = ("type", "index")
 
     type: str
-    index: int | None
+    index: int  # None without a number; type checkers are told what they are told of torch
 
     def __init__(self, type: Any = None, index: int | None = None) -> None:
         if isinstance(type, device):

@@ -1,7 +1,8 @@
 """The element types, their NumPy counterparts, `finfo`, `iinfo` and the default dtype."""
 
+import builtins
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
@@ -17,6 +18,11 @@ class dtype:
 
     torch_name = "torch.dtype"
     __slots__ = ("_name", "storage_name", "numpy", "itemsize", "is_floating_point", "is_complex", "is_signed")
+
+    itemsize: builtins.int
+    is_floating_point: builtins.bool
+    is_complex: builtins.bool
+    is_signed: builtins.bool
 
     def __init__(self, name: str, storage_name: str, numpy_type: Any) -> None:
         self._name = name
@@ -78,12 +84,13 @@ float32 = float = dtype("float32", "Float", np.float32)
 float64 = double = dtype("float64", "Double", np.float64)
 complex64 = cfloat = dtype("complex64", "ComplexFloat", np.complex64)
 complex128 = cdouble = dtype("complex128", "ComplexDouble", np.complex128)
-complex32 = chalf = NameOnly("complex32", "ComplexHalf", 2 * float16.itemsize, is_complex=True)
-float8_e4m3fn = NameOnly("float8_e4m3fn", "Float8_e4m3fn", 1)
-float8_e4m3fnuz = NameOnly("float8_e4m3fnuz", "Float8_e4m3fnuz", 1)
-float8_e5m2 = NameOnly("float8_e5m2", "Float8_e5m2", 1)
-float8_e5m2fnuz = NameOnly("float8_e5m2fnuz", "Float8_e5m2fnuz", 1)
-float8_e8m0fnu = NameOnly("float8_e8m0fnu", "Float8_e8m0fnu", 1)
+complex32: dtype = NameOnly("complex32", "ComplexHalf", 2 * float16.itemsize, is_complex=True)
+chalf = complex32
+float8_e4m3fn: dtype = NameOnly("float8_e4m3fn", "Float8_e4m3fn", 1)
+float8_e4m3fnuz: dtype = NameOnly("float8_e4m3fnuz", "Float8_e4m3fnuz", 1)
+float8_e5m2: dtype = NameOnly("float8_e5m2", "Float8_e5m2", 1)
+float8_e5m2fnuz: dtype = NameOnly("float8_e5m2fnuz", "Float8_e5m2fnuz", 1)
+float8_e8m0fnu: dtype = NameOnly("float8_e8m0fnu", "Float8_e8m0fnu", 1)
 
 ALL_DTYPES = (
     bool, uint8, uint16, uint32, uint64, int8, int16, int32, int64,
@@ -143,10 +150,22 @@ def set_default_dtype(d: dtype) -> None:
     state.default_dtype = d
 
 
+AnyDtype: TypeAlias = dtype
+
+
 class finfo:
     """The limits of a floating-point dtype (of the real part, for a complex one)."""
 
-    def __init__(self, type: dtype | None = None) -> None:
+    bits: builtins.int
+    eps: builtins.float
+    max: builtins.float
+    min: builtins.float
+    resolution: builtins.float
+    smallest_normal: builtins.float
+    tiny: builtins.float
+    dtype: str
+
+    def __init__(self, type: AnyDtype | None = None) -> None:
         if type is None:
             type = state.default_dtype
         if not isinstance(type, dtype):
@@ -173,7 +192,12 @@ def _limits_of(type: dtype) -> dict[str, Any]:
 class iinfo:
     """The limits of an integer dtype."""
 
-    def __init__(self, type: dtype) -> None:
+    bits: builtins.int
+    max: builtins.int
+    min: builtins.int
+    dtype: str
+
+    def __init__(self, type: AnyDtype) -> None:
         if not isinstance(type, dtype):
             raise errors.argument_type("iinfo", "type", 1, "torch.dtype", type)
         if type.is_floating_point or type.is_complex:

@@ -1,6 +1,6 @@
 """Small questions about objects: `is_tensor`, `is_floating_point`, `typename` and their like."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindtorch import errors
 from mindtorch.creation import tensor
@@ -10,8 +10,11 @@ from mindtorch.storage import UntypedStorage
 from mindtorch.tensor import Tensor
 from mindtorch.typed_storage import TypedStorage
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
-def is_tensor(obj: Any) -> bool:
+
+def is_tensor(obj: Any) -> "TypeIs[Tensor]":
     return isinstance(obj, Tensor)
 
 

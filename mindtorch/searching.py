@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import accumulate
 from operator import mul
-from typing import Any
+from typing import Any, Literal, overload
 
 from mindtorch import state
 from mindtorch.autograd.history import edge_of
@@ -19,6 +19,10 @@ from mindtorch.errors import derivative_not_implemented
 from mindtorch.tensor import Tensor, extend_tensor, wrap
 
 
+@overload
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: Literal[False] = False) -> Tensor: ...
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero: a row per element, or a tensor per dimension."""
     if not as_tuple:

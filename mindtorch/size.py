@@ -2,20 +2,20 @@
 
 from collections.abc import Iterable
 from math import prod
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 from mindtorch import errors
 from mindtorch.pytree import register_pytree_node
 from mindtorch.pytree_paths import sequence_keys
 
 
-class Size(tuple):
+class Size(tuple[int, ...]):
     """The shape of a tensor."""
 
     torch_name = "torch.Size"
     __slots__ = ()
 
-    def __new__(cls, sizes: Iterable = ()) -> "Size":
+    def __new__(cls, sizes: Iterable[Any] = ()) -> "Size":
         return tuple.__new__(cls, [_checked_size(position, size) for position, size in enumerate(sizes)])
 
     def numel(self) -> int:
@@ -25,6 +25,10 @@ class Size(tuple):
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"
 
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Size": ...
     def __getitem__(self, index: Any) -> Any:
         item = tuple.__getitem__(self, index)
         return size_of(item) if isinstance(index, slice) else item

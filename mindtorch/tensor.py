@@ -11,7 +11,7 @@ one the interpreter does not change threads.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from mindtorch.layout import sparse_coo, strided
 from mindtorch.memory_format import checked_format, contiguous_format, memory_format
 from mindtorch.size import Size, size_of
 
+Extension = TypeVar("Extension", bound=type)
+
 # The value of `_mt_edge` that means "look closer with edge_of". Every view has it, because a view follows its base:
 # writing in place into the base can give the view a gradient.
 ASK: tuple = ()
@@ -35,22 +37,23 @@ new_object = _new = object.__new__
 _thread = state.thread
 
 
-class read_only(property):
-    """A property whose refusal to be written has torch's text."""
-
-    def __set__(self, tensor: Any, value: Any = None) -> None:
-        raise AttributeError(f"attribute '{self.fget.__name__}' of 'torch._C.TensorBase' objects is not writable")
-
-    __delete__ = __set__
-
-
 if TYPE_CHECKING:
-    from mindtorch._generated.tensor_methods import TensorMethods
+    from builtins import property as read_only
+
+    from mindtorch._generated.tensor_methods import TensorBase
 else:
-    TensorMethods = object
+    TensorBase = object
+
+    class read_only(property):
+        """A property whose refusal to be written has torch's text."""
+
+        def __set__(self, tensor: Any, value: Any = None) -> None:
+            raise AttributeError(f"attribute '{self.fget.__name__}' of 'torch._C.TensorBase' objects is not writable")
+
+        __delete__ = __set__
 
 
-class Tensor(TensorMethods):
+class Tensor(TensorBase):
     """A multi-dimensional array with automatic differentiation."""
 
     __slots__ = ("_mt_array", "_mt_kind", "_mt_version", "_mt_edge", "_mt_meta", "__dict__", "__weakref__")
@@ -60,10 +63,6 @@ class Tensor(TensorMethods):
     _mt_version: list[int] | None
     _mt_edge: Any
     _mt_meta: Any
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...  # methods that are written by hand in higher layers
 
     # -------------------- shape and memory --------------------
 
@@ -85,10 +84,18 @@ class Tensor(TensorMethods):
 
     nelement = numel
 
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+    @overload
+    def size(self, dim: int) -> int: ...
     def size(self, dim: int | None = None) -> Any:
         shape = self._mt_array.shape
         return size_of(shape) if dim is None else _pick(shape, dim)
 
+    @overload
+    def stride(self, dim: None = None) -> tuple[int, ...]: ...
+    @overload
+    def stride(self, dim: int) -> int: ...
     def stride(self, dim: int | None = None) -> Any:
         strides = geometry.strides_of(self._mt_array)
         return strides if dim is None else _pick(strides, dim)
@@ -222,7 +229,7 @@ def _pick(values: Sequence[int], dim: int) -> int:
     return values[geometry.wrap_dim(dim, len(values))]
 
 
-def extend_tensor(methods: type) -> type:
+def extend_tensor(methods: Extension) -> Extension:
     """Class decorator: puts the methods and properties of a class on Tensor.
 
     The one way in which higher layers give Tensor methods, so that this module imports nothing from them. In whatever

@@ -1,7 +1,7 @@
 """Storages that count elements of a dtype. torch keeps them for old programs, with a warning."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -332,18 +332,45 @@ def _legacy_storage(element_type: Dtype) -> LegacyStorage:
     return LegacyStorage(f"{element_type.storage_name}Storage", (), {"dtype": element_type, "__module__": "torch"})
 
 
-BFloat16Storage = _legacy_storage(bfloat16)
-BoolStorage = _legacy_storage(bool_dtype)
-ByteStorage = _legacy_storage(uint8)
-CharStorage = _legacy_storage(int8)
-ComplexDoubleStorage = _legacy_storage(complex128)
-ComplexFloatStorage = _legacy_storage(complex64)
-DoubleStorage = _legacy_storage(float64)
-FloatStorage = _legacy_storage(float32)
-HalfStorage = _legacy_storage(float16)
-IntStorage = _legacy_storage(int32)
-LongStorage = _legacy_storage(int64)
-ShortStorage = _legacy_storage(int16)
+if TYPE_CHECKING:  # annotations name them, too
+
+    class BFloat16Storage(TypedStorage): ...
+
+    class BoolStorage(TypedStorage): ...
+
+    class ByteStorage(TypedStorage): ...
+
+    class CharStorage(TypedStorage): ...
+
+    class ComplexDoubleStorage(TypedStorage): ...
+
+    class ComplexFloatStorage(TypedStorage): ...
+
+    class DoubleStorage(TypedStorage): ...
+
+    class FloatStorage(TypedStorage): ...
+
+    class HalfStorage(TypedStorage): ...
+
+    class IntStorage(TypedStorage): ...
+
+    class LongStorage(TypedStorage): ...
+
+    class ShortStorage(TypedStorage): ...
+
+else:
+    BFloat16Storage = _legacy_storage(bfloat16)
+    BoolStorage = _legacy_storage(bool_dtype)
+    ByteStorage = _legacy_storage(uint8)
+    CharStorage = _legacy_storage(int8)
+    ComplexDoubleStorage = _legacy_storage(complex128)
+    ComplexFloatStorage = _legacy_storage(complex64)
+    DoubleStorage = _legacy_storage(float64)
+    FloatStorage = _legacy_storage(float32)
+    HalfStorage = _legacy_storage(float16)
+    IntStorage = _legacy_storage(int32)
+    LongStorage = _legacy_storage(int64)
+    ShortStorage = _legacy_storage(int16)
 
 _LEGACY_STORAGES = {each.dtype: each for each in list(globals().values()) if isinstance(each, LegacyStorage)}
 

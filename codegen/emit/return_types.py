@@ -1,10 +1,20 @@
-"""generated/return_types.py: the classes of results with several named parts."""
+"""generated/return_types.py and .pyi: the classes of results with several named parts."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..model import Model, Op
-from ..render import python_module, render
+from ..project import LIBRARY
+from ..render import header, import_lines, python_module, render, used_names
 from .functions import return_type
+
+_OF_STUB = {
+    "Sequence": "collections.abc",
+    **dict.fromkeys(("Any", "ClassVar"), "typing"),
+    "Self": "typing_extensions",
+    "Tensor": "mindtorch.tensor",
+}
 
 
 def emit(model: Model) -> dict[str, str]:
@@ -17,7 +27,16 @@ def emit(model: Model) -> dict[str, str]:
     imports = {"NamedResult": "mindtorch.named_result", "Tensor": "mindtorch.tensor"}
     purpose = "The results with several named parts, such as `max` along a dimension."
     text = python_module(model.project, "return_types", "ops.yaml", purpose, body, imports)
-    return {"generated/return_types.py": text}
+    return {"generated/return_types.py": text, "generated/return_types.pyi": _stub(model, classes)}
+
+
+def _stub(model: Model, classes: Mapping[str, tuple[str, list[str]]]) -> str:
+    """The same for type checkers: tuples that know how many parts they have."""
+    body = render("return_types.pyi.jinja", classes={name: fields for name, (_, fields) in classes.items()})
+    packages = dict.fromkeys(("typing_extensions", LIBRARY))
+    return (
+        f"{header(model.project, 'return_types', 'ops.yaml')}{import_lines(used_names(body), _OF_STUB, packages)}{body}"
+    )
 
 
 def _fields(op: Op) -> list[str]:

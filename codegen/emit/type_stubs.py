@@ -1,11 +1,13 @@
-"""generated/functions.pyi, modules/*.pyi and tensor_methods.pyi: what type checkers and editors know about the ops."""
+"""What type checkers and editors know about the ops: functions.pyi, modules/*.pyi, namespace.pyi, tensor_methods.pyi.
+
+Those of mindtorch lie in mindtorch/_generated/, where type checkers look for the modules that are in generated/.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..keys import INPLACE_OPERATORS
 from ..model import Argument, FunctionSchema, ListType, Model, OldForm, Op, Type
 from ..places import modules_of_ops, name_in_module
 from ..project import LIBRARY
@@ -28,7 +30,7 @@ from .signatures import (
 IMPORTS = {
     "builtins": "",
     "Sequence": "collections.abc",
-    **dict.fromkeys(("TypeAlias", "overload"), "typing"),
+    **dict.fromkeys(("Any", "TypeAlias", "overload"), "typing"),
     "deprecated": "typing_extensions",
     "device": "mindtorch.device",
     "dtype": "mindtorch.dtype",
@@ -72,21 +74,36 @@ def emit(model: Model) -> dict[str, str]:
     if model.project.is_library:
         methods = [group for family in model.families for group in _methods(model, family)]
         files["generated/tensor_methods.pyi"] = _file(model, "tensor_methods.pyi.jinja", methods)
+        files["generated/namespace.pyi"] = _file(model, "namespace.pyi.jinja", _in_no_index(model))
     return files
 
 
 def _file(model: Model, template: str, groups: list[Group]) -> str:
     project = model.project
-    body = render(template, groups=groups)
+    body = render(template, groups=groups, extensions=model.extensions, package=project.generated_package)
     packages = dict.fromkeys(("typing_extensions", LIBRARY, project.package))
-    imports = import_lines(used_names(body), IMPORTS | {"return_types": project.generated_package}, packages)
+    sources = {**IMPORTS, "return_types": project.generated_package, **model.extensions}
+    imports = import_lines(used_names(body), sources, packages)
     return f"{header(project, 'type_stubs', 'ops.yaml')}{imports}\n\n{body}"
 
 
 def _functions(model: Model, module: str | None) -> list[Group]:
     """The functions of a module, or those at the top level."""
     names = [name for family in model.families for name in function_names(model, family, module)]
-    return [_function(model, name, name_in_module(name, module)) for name in names]
+    own = (name for name in names if not _is_by_hand(model, name, "function"))
+    return [_function(model, name, name_in_module(name, module)) for name in own]
+
+
+def _is_by_hand(model: Model, name: str, way: str) -> bool:
+    """Whether what users call by that name is something else than the op: type checkers read it where it is written."""
+    return any(way in op.by_hand for op in visible_overloads(model, name))
+
+
+def _in_no_index(model: Model) -> list[Group]:
+    """The functions of the ops that are not at the top level, by their full names."""
+    at_top = {name for family in model.families for name in function_names(model, family)}
+    names = [name for name in model.groups if name not in at_top or _is_by_hand(model, name, "function")]
+    return [_function(model, name, name) for name in names if any(op.is_function for op in model.groups[name])]
 
 
 def _function(model: Model, name: str, shown: str) -> Group:
@@ -98,7 +115,7 @@ def _function(model: Model, name: str, shown: str) -> Group:
 
 def _methods(model: Model, family: str) -> Iterator[Group]:
     for name, overloads in method_groups(model, family):
-        methods = [op for op in overloads if op.is_method]
+        methods = [op for op in overloads if op.is_method and "method" not in op.by_hand]
         if methods:
             old = [(op, form) for op, form in old_forms(model, name) if op.is_method]
             stubs = [stub for op in methods for stub in _stubs(model, op, name, method=True)]
@@ -113,8 +130,7 @@ def _operator(op: Op, operator: str) -> Group:
     """An operator takes its operand, which may be a number, and nothing else."""
     operands = [argument for argument in op.schema.positional if argument.name != "self"][:1]
     words = ["self", *(f"{argument.python_name}: Tensor | Number" for argument in operands), "/"]
-    ignored = {"__eq__": "override", "__ne__": "override"}
-    ignore = ignored.get(operator, "misc" if operator in INPLACE_OPERATORS else "")
+    ignore = "override" if operator in ("__eq__", "__ne__") else ""
     return Group((Stub(operator, ", ".join(words), _result(op)),), ignore)
 
 

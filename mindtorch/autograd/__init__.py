@@ -1,7 +1,12 @@
 """Automatic differentiation: the graph, the engine that runs it, and what users call."""
 
+from typing import TYPE_CHECKING
+
 from mindtorch.autograd import anomaly as anomaly_mode
 from mindtorch.autograd import forward_ad, functional, graph
+from mindtorch.autograd import function as function
+from mindtorch.autograd import grad_mode as grad_mode
+from mindtorch.autograd import variable as variable
 from mindtorch.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from mindtorch.autograd.engine import backward, grad
 from mindtorch.autograd.function import Function, NestedIOFunction
@@ -23,7 +28,10 @@ from mindtorch.autograd.saved_tensor import SavedTensor
 from mindtorch.autograd.variable import Variable
 from mindtorch.lazy import lazy
 
-profiler = lazy("mindtorch.autograd.profiler")
+if TYPE_CHECKING:
+    from mindtorch.autograd import profiler as profiler
+else:
+    profiler = lazy("mindtorch.autograd.profiler")
 
 __all__ = [
     "Function",

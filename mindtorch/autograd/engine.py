@@ -72,7 +72,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """The sum of the gradients of the outputs with respect to each of the inputs; no `.grad` is touched.
 
     A dictionary of inputs gives a dictionary of gradients. With is_grads_batched the first dimension of each

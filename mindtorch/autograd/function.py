@@ -1,8 +1,8 @@
 """`Function`: ops whose forward and backward are written in Python by the user."""
 
 import inspect
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from mindtorch import errors, state
 from mindtorch.autograd.execution import running
@@ -166,39 +166,46 @@ class Function(metaclass=FunctionMeta):
             "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
-    @staticmethod
-    def forward(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+    if TYPE_CHECKING:  # an override takes what it likes
+        forward: Callable[..., Any]
+        backward: Callable[..., Any]
+        jvp: Callable[..., Any]
+        vmap: Callable[..., Any]
+    else:
+
+        @staticmethod
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+        @staticmethod
+        def backward(ctx: Any, *grad_outputs: Any) -> Any:
+            raise NotImplementedError(
+                "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+                "backward mode AD."
+            )
+
+        @staticmethod
+        def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+            raise NotImplementedError(
+                "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+            )
+
+        @staticmethod
+        def vmap(info: Any, in_dims: tuple, *args: Any) -> Any:
+            raise NotImplementedError(
+                "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+                "generate_vmap_rule=True."
+            )
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple, output: Any) -> Any:
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
-            "backward mode AD."
-        )
-
-    @staticmethod
     def vjp(ctx: Any, *grad_outputs: Any) -> Any:
         return Function.backward(ctx, *grad_outputs)
 
-    @staticmethod
-    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        raise NotImplementedError(
-            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
-        )
-
     generate_vmap_rule = False  # whether `forward` itself runs inside `vmap`, made of ops that can
-
-    @staticmethod
-    def vmap(info: Any, in_dims: tuple, *args: Any) -> Any:
-        raise NotImplementedError(
-            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
-            "generate_vmap_rule=True."
-        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:

@@ -3,13 +3,14 @@
 import functools
 import inspect
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from mindtorch import errors, state
 from mindtorch.warning import warn
 
 _thread = state.thread
 F = TypeVar("F", bound=Callable)
+Context = TypeVar("Context", bound="ModeContext")
 
 
 _DECORATED_CLASS = (
@@ -85,6 +86,10 @@ def _continue_in_mode(context: Callable, generator: Generator, value: Any) -> Ge
 class PlainModeContext(ModeContext):
     """A mode without arguments: `no_grad(function)` means `no_grad()(function)`."""
 
+    @overload
+    def __new__(cls: type[Context], function: None = None) -> Context: ...
+    @overload
+    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]
     def __new__(cls, function: Any = None) -> Any:
         return super().__new__(cls) if function is None else cls()(function)
 
@@ -155,6 +160,10 @@ class set_grad_enabled(ModeContext):
 class inference_mode(ModeContext):
     """no_grad and more: tensors that are made inside stay outside of autograd for good."""
 
+    @overload
+    def __new__(cls: type[Context], mode: bool = True) -> Context: ...
+    @overload
+    def __new__(cls, mode: F) -> F: ...  # type: ignore[misc]
     def __new__(cls, mode: Any = True) -> Any:
         return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 

@@ -9,6 +9,7 @@ from mindtorch.autograd.engine import backward
 from mindtorch.autograd.execution import queue_callback
 from mindtorch.autograd.history import edge_of, is_view, require_grad, set_array, stop_requiring_grad
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
+from mindtorch.autograd.node import Node
 from mindtorch.autograd_meta import AutogradMeta
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
@@ -50,7 +51,7 @@ class FlagMethods:
     def requires_grad(self) -> None:
         raise RuntimeError("requires_grad must be a bool")
 
-    def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
+    def requires_grad_(self: Any, requires_grad: bool = True) -> Tensor:
         """Set whether gradients are computed for this leaf; returns the tensor."""
         if not isinstance(requires_grad, bool):
             raise errors.argument_type("requires_grad_", "requires_grad", 1, "bool", requires_grad)
@@ -60,7 +61,7 @@ class FlagMethods:
         return self
 
     @property
-    def grad_fn(self: Any) -> Any:
+    def grad_fn(self: Any) -> Node | None:
         if type(self._mt_array) is BatchedArray and _is_sample(self):
             return None
         edge = self._mt_edge or edge_of(self)
@@ -82,7 +83,7 @@ class FlagMethods:
     def name(self: Any) -> str | None:
         return None if self._mt_meta is None else self._mt_meta.name
 
-    def detach_(self: Any) -> Any:
+    def detach_(self: Any) -> Tensor:
         """Cut the tensor off from its history, in place."""
         if _thread.inference and not self.is_inference():
             return self  # torch, too, leaves tensors from outside in the graph

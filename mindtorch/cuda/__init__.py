@@ -6,7 +6,7 @@ What frees, counts or seeds has nothing to do, and does it. What needs a device 
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mindtorch.cuda import amp, nvtx, random
 from mindtorch.cuda.random import (
@@ -136,7 +136,40 @@ class _MissingType(type):
         raise TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
 
 
-def __getattr__(name: str) -> Any:
-    if name in _TYPES:
-        return _MissingType(name, (), {})
-    raise AttributeError(f"module 'mindtorch.cuda' has no attribute '{name}'")
+if TYPE_CHECKING:
+    from mindtorch.methods.legacy import (
+        BFloat16Tensor as BFloat16Tensor,
+    )
+    from mindtorch.methods.legacy import (
+        BoolTensor as BoolTensor,
+    )
+    from mindtorch.methods.legacy import (
+        ByteTensor as ByteTensor,
+    )
+    from mindtorch.methods.legacy import (
+        CharTensor as CharTensor,
+    )
+    from mindtorch.methods.legacy import (
+        DoubleTensor as DoubleTensor,
+    )
+    from mindtorch.methods.legacy import (
+        FloatTensor as FloatTensor,
+    )
+    from mindtorch.methods.legacy import (
+        HalfTensor as HalfTensor,
+    )
+    from mindtorch.methods.legacy import (
+        IntTensor as IntTensor,
+    )
+    from mindtorch.methods.legacy import (
+        LongTensor as LongTensor,
+    )
+    from mindtorch.methods.legacy import (
+        ShortTensor as ShortTensor,
+    )
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name in _TYPES:
+            return _MissingType(name, (), {})
+        raise AttributeError(f"module 'mindtorch.cuda' has no attribute '{name}'")

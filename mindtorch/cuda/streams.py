@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 
 class Stream:
-    def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"torch.cuda.{cls.__name__} requires CUDA support")
 
 
@@ -15,7 +15,7 @@ class ExternalStream(Stream):
 
 
 class Event:
-    def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"Tried to instantiate dummy base class {cls.__name__}")
 
 

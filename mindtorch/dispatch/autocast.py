@@ -10,12 +10,14 @@ A weight is cast once for a whole block: the graph then has one cast, to which t
 import threading
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from mindtorch import state
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dtype import bfloat16, dtype, float16, float32, float64
 from mindtorch.tensor import Tensor
+
+Function = TypeVar("Function", bound=Callable)
 
 _thread = state.thread
 _LOWER_BY_DEFAULT = {"cpu": bfloat16, "xla": bfloat16}
@@ -71,10 +73,10 @@ def call_autocast(policy: str, function: Callable, args: tuple, kwargs: dict) ->
         _thread.autocast = fast_dtype
 
 
-def with_autocast(policy: str) -> Callable[[Callable], Callable]:
+def with_autocast(policy: str) -> Callable[[Function], Function]:
     """A decorator for what is one op in torch, with a policy, and a Python function here."""
 
-    def decorated(function: Callable) -> Callable:
+    def decorated(function: Function) -> Function:
         @wraps(function)
         def called(*args: Any, **kwargs: Any) -> Any:
             if _thread.autocast is None:

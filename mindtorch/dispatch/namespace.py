@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindtorch.op_names import ATEN
 
-ops = SimpleNamespace()  # the generated registry puts the functions in
+if TYPE_CHECKING:
+    from mindtorch._generated import namespace as ops
+else:
+    ops = SimpleNamespace()  # the generated registry puts the functions in
 
 _functions: dict[str, Any] = {ATEN: ops}
 

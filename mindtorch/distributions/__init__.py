@@ -1,6 +1,50 @@
 """Probability distributions: samples, densities and divergences, with gradients of their parameters."""
 
+from mindtorch.distributions import bernoulli as bernoulli
+from mindtorch.distributions import beta as beta
+from mindtorch.distributions import binomial as binomial
+from mindtorch.distributions import categorical as categorical
+from mindtorch.distributions import cauchy as cauchy
+from mindtorch.distributions import chi2 as chi2
+from mindtorch.distributions import constraint_registry as constraint_registry
 from mindtorch.distributions import constraints, kl_different, kl_low_rank, kl_same, transforms  # noqa: F401
+from mindtorch.distributions import continuous_bernoulli as continuous_bernoulli
+from mindtorch.distributions import dirichlet as dirichlet
+from mindtorch.distributions import distribution as distribution
+from mindtorch.distributions import exp_family as exp_family
+from mindtorch.distributions import exponential as exponential
+from mindtorch.distributions import fishersnedecor as fishersnedecor
+from mindtorch.distributions import gamma as gamma
+from mindtorch.distributions import generalized_pareto as generalized_pareto
+from mindtorch.distributions import geometric as geometric
+from mindtorch.distributions import gumbel as gumbel
+from mindtorch.distributions import half_cauchy as half_cauchy
+from mindtorch.distributions import half_normal as half_normal
+from mindtorch.distributions import independent as independent
+from mindtorch.distributions import inverse_gamma as inverse_gamma
+from mindtorch.distributions import kl as kl
+from mindtorch.distributions import kumaraswamy as kumaraswamy
+from mindtorch.distributions import laplace as laplace
+from mindtorch.distributions import lkj_cholesky as lkj_cholesky
+from mindtorch.distributions import log_normal as log_normal
+from mindtorch.distributions import logistic_normal as logistic_normal
+from mindtorch.distributions import lowrank_multivariate_normal as lowrank_multivariate_normal
+from mindtorch.distributions import mixture_same_family as mixture_same_family
+from mindtorch.distributions import multinomial as multinomial
+from mindtorch.distributions import multivariate_normal as multivariate_normal
+from mindtorch.distributions import negative_binomial as negative_binomial
+from mindtorch.distributions import normal as normal
+from mindtorch.distributions import one_hot_categorical as one_hot_categorical
+from mindtorch.distributions import pareto as pareto
+from mindtorch.distributions import poisson as poisson
+from mindtorch.distributions import relaxed_bernoulli as relaxed_bernoulli
+from mindtorch.distributions import relaxed_categorical as relaxed_categorical
+from mindtorch.distributions import studentT as studentT
+from mindtorch.distributions import transformed_distribution as transformed_distribution
+from mindtorch.distributions import uniform as uniform
+from mindtorch.distributions import von_mises as von_mises
+from mindtorch.distributions import weibull as weibull
+from mindtorch.distributions import wishart as wishart
 from mindtorch.distributions.bernoulli import Bernoulli
 from mindtorch.distributions.beta import Beta
 from mindtorch.distributions.binomial import Binomial

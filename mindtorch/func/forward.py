@@ -26,7 +26,9 @@ _thread = state.thread
 _JVP = "jvp(f, primals, tangents)"
 
 
-def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> tuple:
+def jvp(
+    func: Callable, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> tuple[Any, Any] | tuple[Any, Any, Any]:
     """The outputs of `func`, and the product of its Jacobian with the tangents."""
     return jvp_of_arguments(func, primals, tangents, None, strict=strict, has_aux=has_aux)
 
@@ -92,7 +94,7 @@ def _unpacked(dual: Tensor, strict: bool) -> tuple[Tensor, Tensor]:
     return primal, tangent
 
 
-def linearize(func: Callable, *primals: Any) -> tuple:
+def linearize(func: Callable, *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """The outputs of `func`, and the function of tangents that is its derivative at these inputs."""
     return func(*primals), partial(_linear_part, func, primals)
 

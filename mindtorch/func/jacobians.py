@@ -21,7 +21,7 @@ def jacrev(
     has_aux: bool = False,
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
-) -> Callable:
+) -> Callable[..., Any]:
     """A function that computes the Jacobian of `func` by reverse mode: a row for each element of the outputs.
 
     `chunk_size` is how many rows are computed at a time; all, if it is None. Where the rows are put together makes no
@@ -61,7 +61,9 @@ def _split_rows(rows: Tensor, outputs: Sequence[Tensor], source: Tensor) -> list
     return [part.view(output.shape + source.shape) for part, output in zip(parts, outputs, strict=True)]
 
 
-def jacfwd(func: Callable, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error") -> Callable:
+def jacfwd(
+    func: Callable, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Callable[..., Any]:
     """A function that computes the Jacobian of `func` by forward mode: a column for each element of the inputs."""
 
     @functools.wraps(func)
@@ -98,6 +100,6 @@ def _split_columns(stacked: Tensor, sources: Sequence[Tensor]) -> list[Tensor]:
     ]
 
 
-def hessian(func: Callable, argnums: Argnums = 0) -> Callable:
+def hessian(func: Callable, argnums: Argnums = 0) -> Callable[..., Any]:
     """A function that computes the second derivatives of `func`: forward mode over reverse mode."""
     return jacfwd(jacrev(func, argnums), argnums)

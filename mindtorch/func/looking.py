@@ -28,7 +28,7 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
     return alias_of(tensor) if array is tensor._mt_array else wrap(array)
 
 
-def functionalize(func: Callable, *, remove: str = "mutations") -> Callable:
+def functionalize(func: Callable, *, remove: str = "mutations") -> Callable[..., Any]:
     """The function, which computes the same without in-place ops.
 
     Programs see a difference only in what a tracer writes down; there is none here, so nothing has to be replaced.

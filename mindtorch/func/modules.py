@@ -13,7 +13,7 @@ from mindtorch.tensor import Tensor
 
 def functional_call(
     module: Module,
-    parameter_and_buffer_dicts: Any,
+    parameter_and_buffer_dicts: dict[str, Tensor] | Sequence[dict[str, Tensor]],
     args: Any = None,
     kwargs: dict[str, Any] | None = None,
     *,

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec
 
 from mindtorch import state
 from mindtorch.autograd.engine import grad as autograd_grad
@@ -13,10 +13,12 @@ from mindtorch.func.levels import Level, outside_of_inference, reverse_level
 from mindtorch.pytree import TreeSpec, tree_flatten, tree_map, treespec_pprint
 from mindtorch.tensor import Tensor
 
+P = ParamSpec("P")
+
 _thread = state.thread
 
 
-def grad(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+def grad(func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[P, Any]:
     """A function that computes the gradient of `func`, which returns one number, with respect to some arguments."""
 
     @functools.wraps(func)
@@ -27,7 +29,7 @@ def grad(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callabl
     return wrapper
 
 
-def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+def grad_and_value(func: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[P, tuple[Any, Any]]:
     """A function that computes the gradient of `func` and its value."""
 
     @functools.wraps(func)
@@ -77,7 +79,9 @@ def _check_scalar(output: Any) -> None:
         )
 
 
-def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
+def vjp(
+    func: Callable, *primals: Any, has_aux: bool = False
+) -> tuple[Any, Callable[..., Any]] | tuple[Any, Callable[..., Any], Any]:
     """The outputs of `func`, and a function from cotangents of these to their products with the Jacobian."""
     return vjp_of_arguments(func, primals, None, has_aux)
 

@@ -7,7 +7,7 @@ see mindtorch/batched_array.py. docs/vmap.md tells the whole story.
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 # The rules for batched arrays, and for ops that know of vmap, are registered when they are imported.
 import mindtorch.backends.batched
@@ -23,19 +23,22 @@ from mindtorch.geometry import wrap_dim
 from mindtorch.pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from mindtorch.tensor import Tensor
 
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
 _thread = state.thread
 
 _RANDOMNESS = ("error", "different", "same")
 
 
 def vmap(
-    func: Callable,
+    func: Callable[P, Result],
     in_dims: Any = 0,
     out_dims: Any = 0,
     randomness: str = "error",
     *,
     chunk_size: int | None = None,
-) -> Callable:
+) -> Callable[P, Result]:
     """A function that applies `func` to every sample of its arguments and stacks the results.
 
     `in_dims` says which dimension of each argument counts the samples, None for an argument that is the same for all:

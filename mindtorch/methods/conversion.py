@@ -21,7 +21,7 @@ from mindtorch.warning import warn_once
 class ScalarMethods:
     """Tensors of one element as Python numbers."""
 
-    def item(self: Any) -> Any:
+    def item(self: Any) -> int | float | bool:
         """The only element as a Python number."""
         array = self._mt_array
         if array.size != 1 and type(array) is not BatchedArray:
@@ -90,7 +90,7 @@ def _real(value: Any, target: str) -> Any:
 class ListMethods:
     """Tensors as lists. NumPy arrays are made in `mindtorch.methods.arrays`."""
 
-    def tolist(self: Any) -> Any:
+    def tolist(self: Any) -> list[Any]:
         """Nested lists of Python numbers."""
         if self.is_meta:
             raise errors.meta_data()
@@ -100,7 +100,7 @@ class ListMethods:
         return array.tolist()
 
 
-def _conversion(name: str, target: Dtype) -> Callable:
+def _conversion(name: str, target: Dtype) -> Callable[..., Tensor]:
     """The method that converts to a dtype: `x.float()`."""
 
     def convert(self: Any, memory_format: memory_format | None = preserve_format) -> Tensor:
@@ -116,7 +116,7 @@ def _conversion(name: str, target: Dtype) -> Callable:
 
 @extend_tensor
 class TargetMethods:
-    """Conversions to a dtype or device that the method's name tells."""
+    """Conversions to a dtype that the method's name tells."""
 
     bfloat16 = _conversion("bfloat16", bfloat16)
     bool = _conversion("bool", bool_dtype)
@@ -130,6 +130,11 @@ class TargetMethods:
     int = _conversion("int", int32)
     long = _conversion("long", int64)
     short = _conversion("short", int16)
+
+
+@extend_tensor
+class DeviceMethods:
+    """Moves to a device that the method's name tells."""
 
     def cpu(self: Any, memory_format: memory_format | None = preserve_format) -> Tensor:
         """The tensor on the CPU; the tensor itself if it is there already."""

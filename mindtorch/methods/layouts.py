@@ -4,7 +4,7 @@ from typing import Any
 
 from mindtorch.dtype import float32
 from mindtorch.layout import sparse_coo, sparse_csr
-from mindtorch.tensor import extend_tensor, read_only
+from mindtorch.tensor import Tensor, extend_tensor, read_only
 
 
 @extend_tensor
@@ -17,14 +17,14 @@ class LayoutMethods:
     def is_sparse_csr(self: Any) -> bool:
         return self.layout is sparse_csr
 
-    def to_sparse_coo(self: Any) -> Any:
+    def to_sparse_coo(self: Any) -> Tensor:
         """A sparse tensor in coordinate form."""
         return self.to_sparse(layout=sparse_coo)
 
-    def dequantize(self: Any) -> Any:
+    def dequantize(self: Any) -> Tensor:
         """The numbers as float32; no tensor is quantized here."""
         return self.to(float32)
 
-    def chalf(self: Any, *, memory_format: Any = None) -> Any:
+    def chalf(self: Any, *, memory_format: Any = None) -> Tensor:
         """Not supported: use `cfloat`."""
         raise NotImplementedError("chalf: there is no dtype complex32; use cfloat(), whose parts are float32")

@@ -1,7 +1,8 @@
 """What torch keeps for old programs: `Tensor(2, 3)`, `FloatTensor` and its like, `x.type()`, `x.new()`."""
 
+import builtins
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -31,6 +32,8 @@ from mindtorch.size import Size
 from mindtorch.storage import UntypedStorage
 from mindtorch.tensor import Tensor, alias_of, extend_tensor
 from mindtorch.typed_storage import TypedStorage
+
+Made = TypeVar("Made")
 
 # torch's signatures of the constructor, as its error lists them.
 _FORMS = (
@@ -127,7 +130,7 @@ class LegacyMethods:
     """The constructor of Tensor, `type` and `new`."""
 
     @staticmethod
-    def __new__(cls: type, *args: Any, device: Any = None, **named: Any) -> Any:
+    def __new__(cls: builtins.type[Made], *args: Any, device: Any = None, **named: Any) -> Made:
         target = _legacy_device(device)
         # `Tensor(other)` is a copy of any dtype, unlike `FloatTensor(other)`.
         kind = args[0].dtype if len(args) == 1 and isinstance(args[0], Tensor) else state.default_dtype
@@ -138,6 +141,10 @@ class LegacyMethods:
         """A tensor of this one's dtype by the rules of the legacy constructor."""
         return legacy_tensor(args, named, self.dtype, _legacy_device(device, self.device))
 
+    @overload
+    def type(self, dtype: None = None, non_blocking: bool = False) -> str: ...
+    @overload
+    def type(self, dtype: Any, non_blocking: bool = False) -> Tensor: ...
     def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The legacy type name, or the tensor converted to a dtype or legacy type."""
         if dtype is None:
@@ -187,16 +194,39 @@ def _legacy_type(element_type: dtype) -> LegacyType:
     return LegacyType(f"{element_type.storage_name}Tensor", (), {"dtype": element_type, "__module__": "torch"})
 
 
-BFloat16Tensor = _legacy_type(bfloat16)
-BoolTensor = _legacy_type(bool_dtype)
-ByteTensor = _legacy_type(uint8)
-CharTensor = _legacy_type(int8)
-DoubleTensor = _legacy_type(float64)
-FloatTensor = _legacy_type(float32)
-HalfTensor = _legacy_type(float16)
-IntTensor = _legacy_type(int32)
-LongTensor = _legacy_type(int64)
-ShortTensor = _legacy_type(int16)
+if TYPE_CHECKING:  # annotations name them, too
+
+    class BFloat16Tensor(Tensor): ...
+
+    class BoolTensor(Tensor): ...
+
+    class ByteTensor(Tensor): ...
+
+    class CharTensor(Tensor): ...
+
+    class DoubleTensor(Tensor): ...
+
+    class FloatTensor(Tensor): ...
+
+    class HalfTensor(Tensor): ...
+
+    class IntTensor(Tensor): ...
+
+    class LongTensor(Tensor): ...
+
+    class ShortTensor(Tensor): ...
+
+else:
+    BFloat16Tensor = _legacy_type(bfloat16)
+    BoolTensor = _legacy_type(bool_dtype)
+    ByteTensor = _legacy_type(uint8)
+    CharTensor = _legacy_type(int8)
+    DoubleTensor = _legacy_type(float64)
+    FloatTensor = _legacy_type(float32)
+    HalfTensor = _legacy_type(float16)
+    IntTensor = _legacy_type(int32)
+    LongTensor = _legacy_type(int64)
+    ShortTensor = _legacy_type(int16)
 
 # The names that `x.type(name)` knows; complex types have no class.
 _DTYPES_BY_TYPE_NAME = {f"torch.{each.storage_name}Tensor": each for each in ALL_DTYPES}

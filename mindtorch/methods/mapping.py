@@ -18,13 +18,13 @@ _ELEMENT: dict[str, Callable[[Any], Any]] = {"b": bool, "i": index, "u": index, 
 class MapMethods:
     """In place, for tensors on the CPU that need no gradients."""
 
-    def map_(self: Any, other: Any, callable: Callable[[Any, Any], Any]) -> Any:
+    def map_(self: Any, other: Any, callable: Callable[[Any, Any], Any]) -> Tensor:
         """Replace each element by what the function makes of it and of the one of `other`."""
         others = [_tensor("map_", "other", 1, other)]
         _check("map_", self, others, ["'other'"])
         return _mapped(self, others, callable)
 
-    def map2_(self: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Any:
+    def map2_(self: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
         """Replace each element by what the function makes of it and of those of `x` and `y`."""
         others = [_tensor("map2_", "x", 1, x), _tensor("map2_", "y", 2, y)]
         _check("map2_", self, others, ["argument 'x'", "argument 'y'"])

@@ -133,7 +133,7 @@ class MemoryMethods:
             raise RuntimeError("The tensor does not have unique dim order.")
         return order
 
-    def share_memory_(self: Any) -> Any:
+    def share_memory_(self: Any) -> Tensor:
         """Move to memory that other processes can see, together with all tensors on the same storage."""
         _processes.prepare()
         storage = self.untyped_storage()

@@ -52,30 +52,30 @@ class Equality:
 class ReflectedMethods:
     """Operators with a number on the left, and those that have no op of their own."""
 
-    def __rtruediv__(self: Any, other: Any) -> Any:
+    def __rtruediv__(self: Any, other: Any) -> Tensor:
         return self.reciprocal() * other if _is_number_or_array(other) else NotImplemented
 
     __rdiv__ = __rtruediv__
 
-    def __rfloordiv__(self: Any, other: Any) -> Any:
+    def __rfloordiv__(self: Any, other: Any) -> Tensor:
         if as_operand(other) is None:
             return NotImplemented
         number = ops.scalar_tensor(other, dtype=result_type(other, self), device=self.device)
         return ops.floor_divide(number, self)
 
-    def __rpow__(self, other: Any) -> Any:
+    def __rpow__(self, other: Any) -> Tensor:
         return ops.pow(other, self) if as_operand(other) is not None else NotImplemented
 
-    def __rmod__(self, other: Any) -> Any:
+    def __rmod__(self, other: Any) -> Tensor:
         return ops.remainder(other, self) if as_operand(other) is not None else NotImplemented
 
-    def __rlshift__(self, other: Any) -> Any:
+    def __rlshift__(self, other: Any) -> Tensor:
         return ops.bitwise_left_shift(other, self) if as_operand(other) is not None else NotImplemented
 
-    def __rrshift__(self, other: Any) -> Any:
+    def __rrshift__(self, other: Any) -> Tensor:
         return ops.bitwise_right_shift(other, self) if as_operand(other) is not None else NotImplemented
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(self, other: Any) -> Tensor:
         return ops.matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 
     def __invert__(self: Any) -> Tensor:
@@ -146,10 +146,10 @@ class TransposedAndConjugated:
         """The complex conjugate; the tensor itself if it is real. There is no lazy conjugation here."""
         return ops.conj_physical(self) if self.is_complex() else self
 
-    def resolve_conj(self: Any) -> Any:
+    def resolve_conj(self: Any) -> Tensor:
         return self
 
-    def resolve_neg(self: Any) -> Any:
+    def resolve_neg(self: Any) -> Tensor:
         return self
 
     def is_conj(self) -> bool:

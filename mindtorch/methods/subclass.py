@@ -1,7 +1,7 @@
 """Subclasses of Tensor: `__torch_function__`, `as_subclass`."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 from weakref import ref
 
 from mindtorch import state
@@ -13,6 +13,8 @@ from mindtorch.dispatch.torch_function import (
     without_torch_function_and_modes,
 )
 from mindtorch.tensor import Tensor, alias_of, extend_tensor, share_version
+
+Subclass = TypeVar("Subclass", bound=Tensor)
 
 
 @extend_tensor
@@ -39,7 +41,7 @@ class SubclassMethods:
             result = func(*args, **(kwargs or {}))
         return result if cls is Tensor or _is_left_alone(func) else _converted(result, cls)
 
-    def as_subclass(self: Any, cls: type) -> Any:
+    def as_subclass(self: Any, cls: type[Subclass]) -> Subclass:
         """The same tensor as an object of a subclass; it stays in the graph."""
         if not (isinstance(cls, type) and issubclass(cls, Tensor)):
             raise TypeError(

@@ -3,6 +3,8 @@
 from mindtorch.nn import attention as attention
 from mindtorch.nn import common_types as common_types
 from mindtorch.nn import functional, init, parallel, utils
+from mindtorch.nn import modules as modules
+from mindtorch.nn import parameter as parameter
 from mindtorch.nn import quantized as quantized
 from mindtorch.nn.linear_losses import LinearCrossEntropyOptions
 from mindtorch.nn.modules import *  # noqa: F403

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch.dispatch import ops
+from mindtorch.nn.pooling import OnePool, PoolWithIndices
 from mindtorch.tensor import Tensor
 
 
@@ -13,7 +14,7 @@ def _per_dimension(value: Any, dims: int) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * dims
 
 
-def _fractional_max_pool(name: str, pool: Callable[..., Any], dims: int) -> tuple[Callable, Callable]:
+def _fractional_max_pool(name: str, pool: Callable[..., Any], dims: int) -> tuple[OnePool, PoolWithIndices]:
     """The function of torch's name, and the one that always gives indices."""
 
     def fractional_max_pool_with_indices(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.linalg import qr
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
+
+Initializer = TypeVar("Initializer", bound=Callable)
 
 _GAINS = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4} | dict.fromkeys(
     "linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d sigmoid".split(), 1
@@ -234,7 +236,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
 # -------------------- old names --------------------
 
 
-def _old_name(new: Callable) -> Callable:
+def _old_name(new: Initializer) -> Initializer:
     """The same function under its name without the underscore, with a warning."""
     name = new.__name__
 

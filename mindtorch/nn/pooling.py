@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from mindtorch.dispatch import ops
 from mindtorch.tensor import Tensor
+
+OnePool: TypeAlias = Callable[..., Tensor]
+PoolWithIndices: TypeAlias = Callable[..., tuple[Tensor, Tensor]]
 
 avg_pool1d = ops.avg_pool1d
 avg_pool2d = ops.avg_pool2d
@@ -22,7 +25,7 @@ def _per_dimension(value: Any, dims: int) -> tuple[int, ...]:
 # -------------------- maximum --------------------
 
 
-def _max_pool(name: str, with_indices: Callable, alone: Callable) -> tuple[Callable, Callable]:
+def _max_pool(name: str, with_indices: Callable, alone: Callable) -> tuple[OnePool, PoolWithIndices]:
     """The function of torch's name, and the one that always gives indices."""
 
     def max_pool(
@@ -78,7 +81,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     return ops.adaptive_avg_pool3d(input, _full_size(input, output_size, 3))
 
 
-def _adaptive_max_pool(name: str, pool: Callable, dims: int) -> tuple[Callable, Callable]:
+def _adaptive_max_pool(name: str, pool: Callable, dims: int) -> tuple[OnePool, PoolWithIndices]:
     def adaptive_max_pool_with_indices(
         input: Tensor, output_size: Any, return_indices: bool = False
     ) -> tuple[Tensor, Tensor]:
@@ -107,7 +110,7 @@ adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive_max_pool(
 # -------------------- powers --------------------
 
 
-def _lp_pool(name: str, average: Callable, maximum: Callable, dims: int) -> Callable:
+def _lp_pool(name: str, average: Callable, maximum: Callable, dims: int) -> OnePool:
     def lp_pool(
         input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
     ) -> Tensor:

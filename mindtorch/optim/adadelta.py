@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.checks import Group, check_learning_rate, check_non_negative, refuse_sparse
+from mindtorch.optim.checks import Group, ParamsT, check_learning_rate, check_non_negative, refuse_sparse
 from mindtorch.optim.optimizer import ElementwiseOptimizer, decayed
 from mindtorch.tensor import Tensor
 
@@ -17,7 +16,7 @@ class Adadelta(ElementwiseOptimizer):
 
     def __init__(
         self,
-        params: Iterable[Any],
+        params: ParamsT,
         lr: Any = 1.0,
         rho: float = 0.9,
         eps: float = 1e-6,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import finfo, float32
-from mindtorch.optim.checks import Group, check_one_element, refuse_sparse
+from mindtorch.optim.checks import Group, ParamsT, check_one_element, refuse_sparse
 from mindtorch.optim.optimizer import ElementwiseOptimizer
 from mindtorch.tensor import Tensor
 
@@ -19,7 +18,7 @@ class Adafactor(ElementwiseOptimizer):
 
     def __init__(
         self,
-        params: Iterable[Any],
+        params: ParamsT,
         lr: Any = 1e-2,
         beta2_decay: float = -0.8,
         eps: tuple[float | None, float] = (None, 1e-3),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.checks import Group, check_betas, check_learning_rate, check_non_negative, refuse_tensors
+from mindtorch.optim.checks import Group, ParamsT, check_betas, check_learning_rate, check_non_negative, refuse_tensors
 from mindtorch.optim.older_files import LATER_OPTIONS
 from mindtorch.optim.optimizer import ElementwiseOptimizer, as_kept, decayed
 from mindtorch.tensor import Tensor
@@ -18,7 +17,7 @@ class Adam(ElementwiseOptimizer):
 
     def __init__(
         self,
-        params: Iterable[Any],
+        params: ParamsT,
         lr: Any = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -89,7 +88,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        params: Iterable[Any],
+        params: ParamsT,
         lr: Any = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

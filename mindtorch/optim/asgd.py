@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float32
-from mindtorch.optim.checks import Group, check_learning_rate, check_non_negative, refuse_sparse
+from mindtorch.optim.checks import Group, ParamsT, check_learning_rate, check_non_negative, refuse_sparse
 from mindtorch.optim.optimizer import ElementwiseOptimizer, decayed
 from mindtorch.tensor import Tensor
 
@@ -19,7 +18,7 @@ class ASGD(ElementwiseOptimizer):
 
     def __init__(
         self,
-        params: Iterable[Any],
+        params: ParamsT,
         lr: Any = 1e-2,
         lambd: float = 1e-4,
         alpha: float = 0.75,

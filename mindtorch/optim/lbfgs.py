@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
 from mindtorch.dispatch import ops
-from mindtorch.optim.checks import Group, check_learning_rate
+from mindtorch.optim.checks import Group, ParamsT, check_learning_rate
 from mindtorch.optim.line_search import strong_wolfe
 from mindtorch.optim.optimizer import Optimizer, as_parts, as_scalar
 from mindtorch.tensor import Tensor
@@ -21,7 +21,7 @@ class LBFGS(Optimizer):
 
     def __init__(
         self,
-        params: Iterable[Any],
+        params: ParamsT,
         lr: Any = 1,
         max_iter: int = 20,
         max_eval: int | None = None,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 from mindtorch.dispatch import ops
-from mindtorch.optim.checks import Group, check_one_element, refuse_sparse
+from mindtorch.optim.checks import Group, ParamsT, check_one_element, refuse_sparse
 from mindtorch.optim.optimizer import ElementwiseOptimizer
 from mindtorch.tensor import Tensor
 
@@ -17,7 +16,7 @@ class Muon(ElementwiseOptimizer):
 
     def __init__(
         self,
-        params: Iterable[Any],
+        params: ParamsT,
         lr: float = 1e-3,
         weight_decay: float = 0.1,
         momentum: float = 0.95,

@@ -7,18 +7,16 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from copy import deepcopy
 from functools import wraps
 from itertools import chain
-from typing import Any
+from typing import Any, overload
 
 from mindtorch import errors
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
 from mindtorch.autograd.hooks import RemovableHandle
 from mindtorch.dispatch import ops
-from mindtorch.optim.checks import Group, check_fused, check_step
+from mindtorch.optim.checks import Group, ParamsT, check_fused, check_step
 from mindtorch.optim.older_files import LATER_OPTIONS, add_later_options, make_counters
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
-
-ParamsT = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 
 
 class _RequiredParameter:
@@ -108,7 +106,7 @@ def _checked_arguments(result: Any) -> tuple[tuple, dict[str, Any]]:
 class Optimizer:
     """What all optimizers share. A subclass defines `step`."""
 
-    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+    def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self._add_hook_tables()
         if isinstance(params, Tensor):
@@ -116,7 +114,7 @@ class Optimizer:
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
                 f"but got {params.type()}"
             )
-        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.state: defaultdict[Tensor, Any] = defaultdict(dict)
         self.param_groups: list[Group] = []
         groups = list(params)
         if not groups:
@@ -133,6 +131,10 @@ class Optimizer:
         self.__dict__.setdefault("_opt_called", False)
         _add_hooks_to_step(type(self))
 
+    @overload
+    def step(self, closure: None = None) -> None: ...
+    @overload
+    def step(self, closure: Callable[[], float]) -> float: ...
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters by their gradients."""
         raise NotImplementedError

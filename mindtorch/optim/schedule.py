@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch.optim.optimizer import Optimizer
+from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
 
 EPOCH_IS_DEPRECATED = (
@@ -50,11 +51,11 @@ class LRScheduler:
         self.step()
         self._is_initial = False
 
-    def get_lr(self) -> list[float]:
+    def get_lr(self) -> list[float | Tensor]:
         """The learning rates of the groups for `last_epoch`, from the present ones."""
         raise NotImplementedError
 
-    def get_last_lr(self) -> list[float]:
+    def get_last_lr(self) -> list[float | Tensor]:
         """The learning rates that the last step set."""
         return self._last_lr
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from mindtorch.optim.checks import Group, check_learning_rate, check_non_negative
+from mindtorch.optim.checks import Group, ParamsT, check_learning_rate, check_non_negative
 from mindtorch.optim.optimizer import ElementwiseOptimizer, add_at_places, decayed
 from mindtorch.tensor import Tensor
 
@@ -17,7 +16,7 @@ class SGD(ElementwiseOptimizer):
 
     def __init__(
         self,
-        params: Iterable[Any],
+        params: ParamsT,
         lr: Any = 1e-3,
         momentum: float = 0,
         dampening: float = 0,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 from mindtorch.dispatch import ops
-from mindtorch.optim.checks import Group, check_betas, check_one_element
+from mindtorch.optim.checks import Group, ParamsT, check_betas, check_one_element
 from mindtorch.optim.optimizer import ElementwiseOptimizer
 from mindtorch.tensor import Tensor
 
@@ -20,7 +19,7 @@ class SparseAdam(ElementwiseOptimizer):
 
     def __init__(
         self,
-        params: Iterable[Any],
+        params: ParamsT,
         lr: Any = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

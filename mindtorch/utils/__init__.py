@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from mindtorch.utils import _python_dispatch, _pytree, checkpoint, data, graph, hooks
 from mindtorch.utils.swapping import swap_tensors
@@ -14,8 +15,15 @@ __all__ = [
 # Modules that few programs use.
 _LAZY_MODULES = ("benchmark", "flop_counter", "model_zoo", "serialization", "tensorboard")
 
+if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would take every other name, too
+    from mindtorch.utils import benchmark as benchmark
+    from mindtorch.utils import flop_counter as flop_counter
+    from mindtorch.utils import model_zoo as model_zoo
+    from mindtorch.utils import serialization as serialization
+    from mindtorch.utils import tensorboard as tensorboard
+else:
 
-def __getattr__(name: str) -> ModuleType:
-    if name in _LAZY_MODULES:
-        return import_module(f"mindtorch.utils.{name}")
-    raise AttributeError(f"module 'mindtorch.utils' has no attribute '{name}'")
+    def __getattr__(name: str) -> ModuleType:
+        if name in _LAZY_MODULES:
+            return import_module(f"mindtorch.utils.{name}")
+        raise AttributeError(f"module 'mindtorch.utils' has no attribute '{name}'")

@@ -17,6 +17,9 @@ class _NormBase(Module):
     """A weight and a bias for each channel, and running statistics for evaluation."""
 
     _version = 2
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
 
     def __init__(
         self,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from mindtorch.nn.modules.container_arguments import pairs_of, position
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.modules.parameter_container import ParameterDict as ParameterDict
 from mindtorch.nn.modules.parameter_container import ParameterList as ParameterList
+
+Self = TypeVar("Self", bound="_Row")
 
 
 class _Row(Module):
@@ -22,12 +24,16 @@ class _Row(Module):
     def _renumber(self, modules: Iterable[Module]) -> None:
         self.__dict__["_modules"] = {str(number): module for number, module in enumerate(modules)}
 
+    @overload
+    def __getitem__(self: Self, index: slice) -> Self: ...
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
     def __getitem__(self, index: Any) -> Any:
         if not isinstance(index, slice):
             return self._modules[self._at(index)]
         return self._of_slice(list(self._modules.items())[index])
 
-    def _of_slice(self, members: list[tuple[str, Module]]) -> Any:
+    def _of_slice(self: Self, members: list[tuple[str, Module]]) -> Self:
         raise NotImplementedError
 
     def __setitem__(self, index: int, module: Module) -> None:
@@ -49,7 +55,7 @@ class _Row(Module):
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not name.isdigit()]
 
-    def append(self, module: Module) -> Any:
+    def append(self: Self, module: Module) -> Self:
         """Add a module at the end."""
         self.add_module(str(len(self)), module)
         return self
@@ -59,7 +65,7 @@ class _Row(Module):
         modules.insert(index, module)
         self._renumber(modules)
 
-    def extend(self, modules: Iterable[Module]) -> Any:
+    def extend(self: Self, modules: Iterable[Module]) -> Self:
         """Add several modules at the end."""
         for module in modules:
             self.append(module)
@@ -75,6 +81,14 @@ class _Row(Module):
 class Sequential(_Row):
     """Modules that are called one after the other, each with the output of the one before."""
 
+    if TYPE_CHECKING:  # as torch's type stubs have it
+
+        def __getitem__(self, index: slice | int) -> Sequential | Module: ...  # type: ignore[override]
+
+    @overload
+    def __init__(self, *args: Module) -> None: ...
+    @overload
+    def __init__(self, arg: OrderedDict[str, Module]) -> None: ...
     def __init__(self, *args: Any) -> None:
         super().__init__()
         if len(args) == 1 and isinstance(args[0], OrderedDict):
@@ -204,13 +218,13 @@ class ModuleDict(Module):
     def __contains__(self, key: str) -> bool:
         return key in self._modules
 
-    def keys(self) -> Iterable[str]:
+    def keys(self) -> KeysView[str]:
         return self._modules.keys()
 
-    def items(self) -> Iterable[tuple[str, Module]]:
+    def items(self) -> ItemsView[str, Module]:
         return self._modules.items()
 
-    def values(self) -> Iterable[Module]:
+    def values(self) -> ValuesView[Module]:
         return self._modules.values()
 
     def clear(self) -> None:

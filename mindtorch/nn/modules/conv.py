@@ -27,6 +27,8 @@ class _ConvNd(Module):
     dims = 0
     transposed = False
     _op: Callable[..., Tensor]
+    weight: Tensor
+    bias: Tensor | None
 
     def __init__(
         self,

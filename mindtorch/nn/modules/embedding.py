@@ -16,6 +16,8 @@ from mindtorch.tensor import Tensor
 class Embedding(Module):
     """The rows of weight that the input names."""
 
+    weight: Tensor
+
     def __init__(
         self,
         num_embeddings: int,

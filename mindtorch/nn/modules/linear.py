@@ -25,6 +25,8 @@ class Identity(Module):
 class Linear(Module):
     """input @ weight.T + bias."""
 
+    weight: Tensor
+
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:

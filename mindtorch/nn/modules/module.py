@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mindtorch import errors
 from mindtorch.autograd.hooks import RemovableHandle
@@ -89,8 +89,12 @@ class Module:
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    def forward(self, *input: Any) -> Any:
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+    if TYPE_CHECKING:
+        forward: Callable[..., Any]  # an override takes what it likes
+    else:
+
+        def forward(self, *input: Any) -> Any:
+            raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._has_hooks or global_hooks.in_use:
@@ -99,7 +103,7 @@ class Module:
 
     # -------------------- attributes --------------------
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Tensor | Module:
         fields = self.__dict__
         for table in ("_parameters", "_buffers", "_modules"):
             members = fields.get(table)
@@ -522,7 +526,9 @@ class Module:
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """There is no compiler: the module stays as it is."""
 
-    def state_dict(self, *, destination: dict | None = None, prefix: str = "", keep_vars: bool = False) -> dict:
+    def state_dict(
+        self, *, destination: dict | None = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
         """The parameters and persistent buffers by dotted name."""
         return states.state_dict(self, destination, prefix, keep_vars)
 

@@ -1,5 +1,9 @@
 """Helpers for the parameters of a model."""
 
+from mindtorch.nn.utils import clip_grad as clip_grad
+from mindtorch.nn.utils import convert_parameters as convert_parameters
+from mindtorch.nn.utils import fusion as fusion
+from mindtorch.nn.utils import init as init
 from mindtorch.nn.utils import parametrizations, parametrize, prune, rnn, stateless
 from mindtorch.nn.utils.clip_grad import (
     clip_grad_norm,

@@ -1,6 +1,10 @@
 """Going through data in batches."""
 
 from mindtorch.utils.data import _utils as _utils
+from mindtorch.utils.data import dataloader as dataloader
+from mindtorch.utils.data import dataset as dataset
+from mindtorch.utils.data import distributed as distributed
+from mindtorch.utils.data import sampler as sampler
 from mindtorch.utils.data._utils.collate import default_collate, default_convert
 from mindtorch.utils.data._utils.worker import get_worker_info
 from mindtorch.utils.data.dataloader import DataLoader

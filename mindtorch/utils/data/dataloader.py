@@ -42,7 +42,7 @@ class DataLoader(Generic[Item]):
 
     def __init__(
         self,
-        dataset: Dataset,
+        dataset: Dataset[Item],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Iterable | None = None,

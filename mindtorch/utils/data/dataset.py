@@ -18,20 +18,20 @@ Item = TypeVar("Item", covariant=True)
 class Dataset(Generic[Item]):
     """A collection whose items are asked for by number."""
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Item:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
-    def __add__(self, other: Dataset) -> ConcatDataset:
+    def __add__(self, other: Dataset[Item]) -> ConcatDataset[Item]:
         return ConcatDataset([self, other])
 
 
-class IterableDataset(Dataset[Item]):
+class IterableDataset(Dataset[Item], Iterable[Item]):
     """A collection that can only be gone through."""
 
-    def __iter__(self) -> Iterator:
+    def __iter__(self) -> Iterator[Item]:
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
 
-    def __add__(self, other: Dataset) -> Any:
+    def __add__(self, other: Dataset[Item]) -> ChainDataset:  # type: ignore[override]
         return ChainDataset([self, other])
 
 
@@ -96,7 +96,7 @@ class StackDataset(Dataset):
         return self._length
 
 
-class TensorDataset(Dataset):
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Tensors that share their first dimension; an item is a row of each."""
 
     def __init__(self, *tensors: Tensor) -> None:
@@ -111,10 +111,10 @@ class TensorDataset(Dataset):
         return self.tensors[0].shape[0]
 
 
-class ConcatDataset(Dataset):
+class ConcatDataset(Dataset[Item]):
     """Datasets one behind the other."""
 
-    def __init__(self, datasets: Iterable[Dataset]) -> None:
+    def __init__(self, datasets: Iterable[Dataset[Item]]) -> None:
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
@@ -123,7 +123,7 @@ class ConcatDataset(Dataset):
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> Item:
         if index < 0:
             if -index > len(self):
                 raise ValueError("absolute value of index should not exceed dataset length")
@@ -133,14 +133,14 @@ class ConcatDataset(Dataset):
         return self.datasets[number][index - before]
 
 
-class Subset(Dataset):
+class Subset(Dataset[Item]):
     """Some of the items of a dataset."""
 
-    def __init__(self, dataset: Dataset, indices: Sequence[int]) -> None:
+    def __init__(self, dataset: Dataset[Item], indices: Sequence[int]) -> None:
         self.dataset = dataset
         self.indices = indices
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Item:
         if isinstance(index, list):
             return self.dataset[[self.indices[each] for each in index]]
         return self.dataset[self.indices[index]]
@@ -149,7 +149,7 @@ class Subset(Dataset):
         return len(self.indices)
 
 
-def random_split(dataset: Dataset, lengths: Sequence[float], generator: Any = None) -> list[Subset]:
+def random_split(dataset: Dataset[Item], lengths: Sequence[float], generator: Any = None) -> list[Subset[Item]]:
     """Share the items out at random, into parts of the given lengths or fractions."""
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _lengths_of_fractions(len(dataset), lengths)

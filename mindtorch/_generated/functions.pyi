@@ -295,7 +295,6 @@ __all__ = [
     "sort",
     "argsort",
     "topk",
-    "norm",
     "dist",
     "renorm",
     "renorm_",
@@ -413,7 +412,6 @@ __all__ = [
     "masked_select",
     "masked_scatter",
     "masked_scatter_",
-    "nonzero",
     "nonzero_static",
     "cat",
     "stack",
@@ -470,8 +468,6 @@ __all__ = [
     "addr_",
     "vdot",
     "outer",
-    "einsum",
-    "tensordot",
     "ger",
     "inner",
     "kron",
@@ -502,9 +498,7 @@ __all__ = [
     "nuclear_norm",
     "frobenius_norm",
     "pinverse",
-    "chain_matmul",
     "cross",
-    "cdist",
     "_cdist_forward",
     "pdist",
     "_pdist_forward",
@@ -649,7 +643,6 @@ __all__ = [
     "_fft_c2c",
     "_fft_r2c",
     "_fft_c2r",
-    "stft",
     "istft",
     "erf",
     "erf_",
@@ -1582,18 +1575,6 @@ def topk(
     *,
     out: tuple[Tensor, ...] | None = None,
 ) -> return_types.topk: ...
-@overload
-def norm(
-    input: Tensor, p: Number | None, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None
-) -> Tensor: ...
-@overload
-def norm(input: Tensor, p: Number = 2) -> Tensor: ...
-@overload
-def norm(input: Tensor, p: Number | None, *, dtype: dtype) -> Tensor: ...
-@overload
-def norm(
-    input: Tensor, p: Number | None, dim: int | Sequence[int], keepdim: bool, *, dtype: dtype, out: Tensor | None = None
-) -> Tensor: ...
 def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor: ...
 def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor | None = None) -> Tensor: ...
 def renorm_(input: Tensor, p: Number, dim: int, maxnorm: Number) -> Tensor: ...
@@ -1982,7 +1963,6 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor: ...
 def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor: ...
-def nonzero(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor: ...
 def cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -> Tensor: ...
 def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None) -> Tensor: ...
@@ -2138,10 +2118,6 @@ def addr(
 def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor: ...
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
-def einsum(equation: str, tensors: Sequence[Tensor], *, path: Sequence[int] | None = None) -> Tensor: ...
-def tensordot(
-    input: Tensor, other: Tensor, dims_self: Sequence[int], dims_other: Sequence[int], *, out: Tensor | None = None
-) -> Tensor: ...
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
@@ -2215,9 +2191,7 @@ def frobenius_norm(
     input: Tensor, dim: int | Sequence[int], keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor: ...
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor: ...
-def chain_matmul(matrices: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
 def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor: ...
-def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor: ...
 def _cdist_forward(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor: ...
 def pdist(input: Tensor, p: float = 2.0) -> Tensor: ...
 def _pdist_forward(input: Tensor, p: float = 2.0) -> Tensor: ...
@@ -3653,32 +3627,6 @@ def _fft_r2c(
 ) -> Tensor: ...
 def _fft_c2r(
     input: Tensor, dim: Sequence[int], normalization: int, last_dim_size: int, *, out: Tensor | None = None
-) -> Tensor: ...
-@overload
-def stft(
-    input: Tensor,
-    n_fft: int,
-    hop_length: int | None = None,
-    win_length: int | None = None,
-    window: Tensor | None = None,
-    normalized: bool = False,
-    onesided: bool | None = None,
-    return_complex: bool | None = None,
-    align_to_window: bool | None = None,
-) -> Tensor: ...
-@overload
-def stft(
-    input: Tensor,
-    n_fft: int,
-    hop_length: int | None = None,
-    win_length: int | None = None,
-    window: Tensor | None = None,
-    center: bool = True,
-    pad_mode: str = "reflect",
-    normalized: bool = False,
-    onesided: bool | None = None,
-    return_complex: bool | None = None,
-    align_to_window: bool | None = None,
 ) -> Tensor: ...
 def istft(
     input: Tensor,
