@@ -55,7 +55,7 @@ def weighted_sum(
 ) -> torch.Tensor:
     total = sum(weight * x.detach().numpy() for x, weight in zip(xs, weights))
     total = total if bias is None else total + bias.detach().numpy()
-    return torch.from_numpy((scale * total).astype(np.float32))
+    return torch.from_numpy(np.asarray(scale * total, np.float32))
 
 
 @weighted_sum.register_fake

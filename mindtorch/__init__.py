@@ -47,7 +47,7 @@ from mindtorch.creation import tensor as tensor
 from mindtorch.device import device as device
 from mindtorch.device import get_default_device as get_default_device
 from mindtorch.device import set_default_device as set_default_device
-from mindtorch.dispatch import operators as ops  # noqa: F401
+from mindtorch.dispatch import operators as _operators
 from mindtorch.dispatch.tags import Tag as Tag
 from mindtorch.dtype import bfloat16 as bfloat16
 from mindtorch.dtype import bool as bool
@@ -123,7 +123,6 @@ from mindtorch.lowrank import svd_lowrank as svd_lowrank
 from mindtorch.memory_format import channels_last as channels_last
 from mindtorch.memory_format import channels_last_3d as channels_last_3d
 from mindtorch.memory_format import contiguous_format as contiguous_format
-from mindtorch.memory_format import contiguous_format as legacy_contiguous_format  # noqa: F401
 from mindtorch.memory_format import memory_format as memory_format
 from mindtorch.memory_format import preserve_format as preserve_format
 from mindtorch.methods.legacy import BFloat16Tensor as BFloat16Tensor
@@ -198,6 +197,8 @@ from mindtorch.warning import is_warn_always_enabled as is_warn_always_enabled
 from mindtorch.warning import set_warn_always as set_warn_always
 
 newaxis = None
+ops = _operators
+legacy_contiguous_format = contiguous_format
 _segment_reduce = segment_reduce  # noqa: F405
 torch = import_module(__name__)  # programs say `torch.torch` without noticing
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import mindtorch
 
-FUNCTIONS = "generated/functions.pyi"
-METHODS = "generated/tensor_methods.pyi"
+FUNCTIONS = "mindtorch/_generated/functions.pyi"
+METHODS = "mindtorch/_generated/tensor_methods.pyi"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from itertools import count
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindtorch import state
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
@@ -78,6 +78,10 @@ class NodeBase:
     accumulates = False  # whether this is the end of the graph: AccumulateGrad
     several = False  # whether `outputs` is set even if there is one: custom Functions
     begins = False  # whether tensors that have this node look like leaves: AccumulateGrad, inputs of transforms
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...  # `_saved_self` and its like: each class has its own
 
     def apply(self, edges: tuple, *grads: Any) -> tuple:
         """The gradients of the inputs, one per edge; None where there is none.

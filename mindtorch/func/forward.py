@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Literal, overload
 
 from mindtorch import state
 from mindtorch.autograd.forward_ad import (
@@ -26,9 +26,19 @@ _thread = state.thread
 _JVP = "jvp(f, primals, tangents)"
 
 
+@overload
 def jvp(
-    func: Callable, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
-) -> tuple[Any, Any] | tuple[Any, Any, Any]:
+    func: Callable, primals: Any, tangents: Any, *, strict: bool = False, has_aux: Literal[False] = False
+) -> tuple[Any, Any]: ...
+@overload
+def jvp(
+    func: Callable, primals: Any, tangents: Any, *, strict: bool = False, has_aux: Literal[True]
+) -> tuple[Any, Any, Any]: ...
+@overload
+def jvp(
+    func: Callable, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool
+) -> tuple[Any, Any] | tuple[Any, Any, Any]: ...
+def jvp(func: Callable, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> tuple[Any, ...]:
     """The outputs of `func`, and the product of its Jacobian with the tangents."""
     return jvp_of_arguments(func, primals, tangents, None, strict=strict, has_aux=has_aux)
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec
+from typing import Any, Literal, ParamSpec, overload
 
 from mindtorch import state
 from mindtorch.autograd.engine import grad as autograd_grad
@@ -79,9 +79,15 @@ def _check_scalar(output: Any) -> None:
         )
 
 
+@overload
+def vjp(func: Callable, *primals: Any, has_aux: Literal[False] = False) -> tuple[Any, Callable[..., Any]]: ...
+@overload
+def vjp(func: Callable, *primals: Any, has_aux: Literal[True]) -> tuple[Any, Callable[..., Any], Any]: ...
+@overload
 def vjp(
-    func: Callable, *primals: Any, has_aux: bool = False
-) -> tuple[Any, Callable[..., Any]] | tuple[Any, Callable[..., Any], Any]:
+    func: Callable, *primals: Any, has_aux: bool
+) -> tuple[Any, Callable[..., Any]] | tuple[Any, Callable[..., Any], Any]: ...
+def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The outputs of `func`, and a function from cotangents of these to their products with the Jacobian."""
     return vjp_of_arguments(func, primals, None, has_aux)
 

@@ -1,5 +1,6 @@
 """Operators that are written in other ops, `x[...]`, printing, and the transposing attributes."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def _equal_to_array(function: Any, overloads: Any, args: tuple, kwargs: dict) ->
 class Equality:
     """`x == y`."""
 
-    __eq__ = as_operator(pointwise.eq, _equal_to_array)
+    __eq__: Callable[..., Tensor] = as_operator(pointwise.eq, _equal_to_array)
 
 
 @extend_tensor

@@ -49,7 +49,7 @@ def test_the_list_of_a_module(tmp_path):
     assert files["generated/modules/linalg.py"].partition('"""\n\n')[2] == (
         "from mindtorch._generated.ops.linalg import linalg_inv as inv\n\n" '__all__ = [\n    # linalg\n    "inv",\n]\n'
     )
-    stub = files["generated/modules/linalg.pyi"]
+    stub = files["mindtorch/_generated/modules/linalg.pyi"]
     assert '__all__ = [\n    "inv",\n]\n' in stub
     assert "\ndef inv(A: Tensor, *, out: Tensor | None = None) -> Tensor: ...\n" in stub
     assert "inv" not in files["generated/functions.py"].partition('"""\n\n')[2]
@@ -64,7 +64,7 @@ def test_an_old_name_of_an_op(tmp_path):
     listed = files["generated/modules/linalg.py"]
     assert "linalg_inv as inv, linalg_inverse as inverse\n" in listed and '"inverse",' in listed
     advice = "deprecated since 0.2.0, removed in 0.4.0: use torch.linalg.inv(A)"
-    assert f'@deprecated("{advice}")\ndef inverse(A: Tensor,' in files["generated/modules/linalg.pyi"]
+    assert f'@deprecated("{advice}")\ndef inverse(A: Tensor,' in files["mindtorch/_generated/modules/linalg.pyi"]
     assert '"torch.linalg.inverse(A)"' in files["generated/registry/linalg.py"]
 
 

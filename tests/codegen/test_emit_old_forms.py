@@ -120,11 +120,14 @@ def test_more_positional_arguments(tmp_path):
 def test_type_checkers_mark_old_calls(tmp_path):
     files = sum_to(tmp_path, RENAMED_ARGUMENT, RENAMED_OP)
     advice = '@deprecated("deprecated since 0.2.0, removed in 0.4.0: use torch.sum_to(x, size=...)")'
-    stub = files["generated/functions.pyi"]
+    stub = files["mindtorch/_generated/functions.pyi"]
     assert f"@overload\n{advice}\ndef sum_to(input: Tensor, shape: Sequence[int]) -> Tensor: ..." in stub
     advice = '@deprecated("deprecated since 0.2.0, removed in 0.4.0: use torch.sum_to(x, size=..., strict=True)")'
     assert f"\n{advice}\ndef reduce_to(input: Tensor, shape: Sequence[int] = ()) -> Tensor: ..." in stub
-    assert "    def reduce_to(self, shape: Sequence[int] = ()) -> Tensor: ..." in files["generated/tensor_methods.pyi"]
+    assert (
+        "    def reduce_to(self, shape: Sequence[int] = ()) -> Tensor: ..."
+        in files["mindtorch/_generated/tensor_methods.pyi"]
+    )
 
 
 def test_the_reference_lists_old_calls(tmp_path):

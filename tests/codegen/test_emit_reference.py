@@ -54,7 +54,7 @@ def code_lines(text):
 
 def test_functions(tmp_path):
     files = emit_project(tmp_path, OPS, DERIVATIVES)
-    assert code_lines(lines_behind(files["generated/functions.pyi"], "| builtins.complex\n")) == [
+    assert code_lines(lines_behind(files["mindtorch/_generated/functions.pyi"], "| builtins.complex\n")) == [
         "def mul(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...",
         "def mul_(input: Tensor, other: Tensor | Number) -> Tensor: ...",
         "@overload",
@@ -67,11 +67,12 @@ def test_functions(tmp_path):
 
 def test_methods(tmp_path):
     files = emit_project(tmp_path, OPS, DERIVATIVES)
-    assert code_lines(lines_behind(files["generated/tensor_methods.pyi"], "class TensorMethods:\n")) == [
+    assert code_lines(lines_behind(files["mindtorch/_generated/tensor_methods.pyi"], "class TensorMethods:\n")) == [
+        '"""The ops that are methods and operators."""',
         "def mul(self, other: Tensor | Number) -> Tensor: ...",
         "def __mul__(self, other: Tensor | Number, /) -> Tensor: ...",
         "def mul_(self, other: Tensor | Number) -> Tensor: ...",
-        "def __imul__(self, other: Tensor | Number, /) -> Tensor: ...  # type: ignore[misc]",
+        "def __imul__(self, other: Tensor | Number, /) -> Tensor: ...",
         "@overload",
         "def view(self, size: Sequence[int]) -> Tensor: ...",
         "@overload",
@@ -80,7 +81,22 @@ def test_methods(tmp_path):
         "def max(self) -> Tensor: ...",
         "@overload",
         "def max(self, dim: int, keepdim: bool = False) -> return_types.max: ...",
+        "class TensorBase(TensorMethods):",
+        '"""All methods that other modules put on Tensor; where two have the same, the one that is written by hand'
+        ' counts."""',
     ]
+
+
+def test_classes_that_are_put_on_tensor(tmp_path):
+    """Type checkers find the hand-written methods in front of those of the ops; an op of that name is left out."""
+    package = tmp_path / "mindtorch"
+    (package / "methods").mkdir(parents=True)
+    (package / "tensor.py").write_text("class Tensor: ...\n")
+    (package / "methods" / "moving.py").write_text("@extend_tensor\nclass Moving:\n    def max(self): ...\n")
+    stub = emit_project(tmp_path, OPS, DERIVATIVES)["mindtorch/_generated/tensor_methods.pyi"]
+    assert "from mindtorch.methods.moving import Moving\n" in stub
+    assert "class TensorBase(Moving, TensorMethods):\n" in stub
+    assert "def mul(" in stub and "def max(" not in stub
 
 
 def test_op_reference(tmp_path):

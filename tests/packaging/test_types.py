@@ -1,61 +1,71 @@
-"""What a type checker says about programs that use mindtorch."""
-
-import subprocess
-import sys
-from pathlib import Path
-from textwrap import dedent
+"""What type checkers say about programs that use mindtorch: nothing, unless they are wrong."""
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.checkers import everyday, remarks, tutorials_and_examples
 
-PROGRAM = """
+# An error in each line that says so, and in no other.
+WRONG = """
+import mindtorch
 import mindtorch as torch
-from mindtorch import Tensor, fft, linalg, special
+import mindtorch.nn as nn
+import mindtorch.nn.functional as F
+from mindtorch import fft, linalg, optim
+from mindtorch.nn import Linera  # error
+from mindtorch.utils import data
 
 x = torch.zeros(2, 3)
-reveal_type(x)
-reveal_type(x.sum(dim=1))
-reveal_type(torch.cat([x, x], dim=0))
-reveal_type(x.max(1).values)
-reveal_type(x.reshape(3, 2).exp().mean())
-reveal_type(x * 2 + x)
-reveal_type(2 - x)
-reveal_type(x == x)
-reveal_type(linalg.inv(x, out=None))
-reveal_type(special.psi(special.entr(x)))
-reveal_type(fft.fft(x, norm="ortho"))
-reveal_type(x.unbind(0))
-x.backward()
-x.sum(dimension=1)
+layer = nn.Linear(3, 4)
+torch.softmx(x, 1)  # error
+x.softmx(1)  # error
+x.backwards()  # error
+x.shap  # error
+nn.Linaer(3, 4)  # error
+F.rellu(x)  # error
+F.softmx(x)  # error
+linalg.invert(x)  # error
+fft.ftt(x)  # error
+optim.Adma([x])  # error
+data.DataLoadr(x)  # error
+torch.float23  # error
+torch.utils.dat  # error
+torch.cuda.is_availble()  # error
+torch.autograd.gard(x, x)  # error
+torch.func.vmpa  # error
+mindtorch.ones(2).summ()  # error
+x.sum(dimension=1)  # error
+x.sum("rows")  # error
+x.reshape("3")  # error
+x.unsqueeze()  # error
+x.size("rows")  # error
+x + "one"  # error
+torch.cat(x, dims=0)  # error
+torch.zeros("two")  # error
+torch.ones(2, dtype="float32")  # error
+torch.softmax(x)  # error
+F.cross_entropy(x)  # error
+F.relu(x, place=True)  # error
+nn.Linear(3)  # error
+nn.Linear("three", 4)  # error
+nn.Sequential(3)  # error
+optim.SGD(layer.parameters(), rate=0.1)  # error
+optim.Adam(3)  # error
+layer.named_parmeters()  # error
+torch.tensor()  # error
+torch.manual_seed()  # error
+x.requires_grad_("yes")  # error
+len(x.item())  # error
+x.shape.ndimension  # error
 """
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """The library as a wheel lays it out, which is the only layout that type checkers understand."""
-    root = tmp_path_factory.mktemp("installed")
-    package = root / "mindtorch"
-    package.mkdir()
-    for path in (ROOT / "mindtorch").iterdir():
-        if path.name != "_generated":
-            (package / path.name).symlink_to(path)
-    (package / "_generated").symlink_to(ROOT / "generated")
-    return root
+def wrong_lines(program):
+    return [number for number, line in enumerate(program.splitlines(), 1) if line.endswith("# error")]
 
 
-def test_the_types_of_functions_methods_and_operators(installed, tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(dedent(PROGRAM))
-    run = subprocess.run(
-        [sys.executable, "-m", "mypy", "--follow-imports=silent", "--config-file=", str(program)],
-        env={"MYPYPATH": str(installed), "PATH": ""},
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    lines = [line.partition(": ")[2] for line in run.stdout.splitlines()]
-    tensor = 'note: Revealed type is "mindtorch.tensor.Tensor"'
-    assert lines[:11] == [tensor] * 11
-    assert lines[11] == 'note: Revealed type is "tuple[mindtorch.tensor.Tensor, ...]"'
-    assert lines[12].startswith('error: Unexpected keyword argument "dimension" for overloaded function "sum"')
+@pytest.mark.parametrize("checker", ["pyright", "mypy"])
+def test_the_wrong_lines_of_programs_are_found_and_no_others(checker, tmp_path):
+    programs = {**everyday(), **tutorials_and_examples(), "wrong.py": WRONG}
+    errors = [remark for remark in remarks(checker, tmp_path, programs) if not remark.is_type]
+    assert [remark for remark in errors if remark.file != "wrong.py"] == []
+    assert sorted({remark.line for remark in errors}) == wrong_lines(WRONG)

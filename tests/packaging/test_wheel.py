@@ -47,6 +47,8 @@ def test_wheel_holds_the_library_the_generator_and_nothing_else(wheel):
     installed = {name: archive.read(name).decode() for name in names if name.endswith(".py")}
     assert installed.keys() == wanted.keys()
     assert [name for name in wanted if installed[name] != wanted[name]] == []
+    stubs = {path.relative_to(ROOT).as_posix() for path in (ROOT / "mindtorch/_generated").rglob("*.pyi")}
+    assert len(stubs) > 5 and stubs | {"mindtorch/py.typed"} <= set(names)
     templates = {f"mindtorch_codegen/templates/{path.name}" for path in (ROOT / "codegen" / "templates").iterdir()}
     assert templates <= set(names)
 

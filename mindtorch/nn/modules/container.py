@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from mindtorch.nn.modules.container_arguments import pairs_of, position
 from mindtorch.nn.modules.module import Module
@@ -80,10 +80,6 @@ class _Row(Module):
 
 class Sequential(_Row):
     """Modules that are called one after the other, each with the output of the one before."""
-
-    if TYPE_CHECKING:  # as torch's type stubs have it
-
-        def __getitem__(self, index: slice | int) -> Sequential | Module: ...  # type: ignore[override]
 
     @overload
     def __init__(self, *args: Module) -> None: ...
