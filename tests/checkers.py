@@ -49,23 +49,31 @@ def with_torch(program: str) -> str:
 # -------------------- running them --------------------
 
 
-def remarks(checker: str, folder: Path, programs: dict[str, str]) -> list[Remark]:
-    """What a checker (`pyright` or `mypy`) says of programs, which are written to a folder."""
+def remarks(checker: str, folder: Path, programs: dict[str, str], python: Path | None = None) -> list[Remark]:
+    """What a checker (`pyright` or `mypy`) says of programs, which are written to a folder.
+
+    They use the mindtorch of an environment, whose interpreter is `python`, or else that of this checkout.
+    """
     if find_spec(checker) is None:
         pytest.skip(f"{checker} is not installed: it comes with the development tools (make install)")
     for name, text in programs.items():
         (folder / name).write_text(text)
-    return sorted({"pyright": _pyright, "mypy": _mypy}[checker](folder, sorted(programs)))
+    return sorted({"pyright": _pyright, "mypy": _mypy}[checker](folder, sorted(programs), python))
 
 
-def _pyright(folder: Path, names: list[str]) -> Iterator[Remark]:
-    """The environment is one in which this checkout is installed for editing: a line in a file of paths."""
+def _environment_of_checkout(folder: Path) -> dict[str, str]:
+    """For pyright: one in which this checkout is installed for editing, which is a line in a file of paths."""
     site = folder / "env" / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
     site.mkdir(parents=True)
     (site / "checkout.pth").write_text(f"{ROOT}\n{sysconfig.get_path('purelib')}\n")
-    settings = {"venvPath": str(folder), "venv": "env", "reportMissingImports": False, "exclude": ["env"]}
+    return {"venvPath": str(folder), "venv": "env"}
+
+
+def _pyright(folder: Path, names: list[str], python: Path | None) -> Iterator[Remark]:
+    settings = {} if python else _environment_of_checkout(folder)
+    settings |= {"reportMissingImports": False, "reportMissingModuleSource": False}
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))
-    run = _run(folder, "pyright", "--outputjson", *names)
+    run = _run(folder, "pyright", "--outputjson", *(["--pythonpath", str(python)] if python else []), *names)
     assert run.stdout.startswith("{"), run.stdout + run.stderr
     for each in json.loads(run.stdout)["generalDiagnostics"]:
         found = re.fullmatch(r'Type of ".*" is "(.*)"', each["message"], re.DOTALL)
@@ -78,9 +86,19 @@ def _pyright(folder: Path, names: list[str]) -> Iterator[Remark]:
 _OF_MYPY = re.compile(r'(\w+\.py):(\d+):(\d+): (?:error: (.*)|note: Revealed type is "(.*)")')
 
 
-def _mypy(folder: Path, names: list[str]) -> Iterator[Remark]:
+def _mypy(folder: Path, names: list[str], python: Path | None) -> Iterator[Remark]:
     options = ["--check-untyped-defs", "--follow-imports=silent", "--ignore-missing-imports", "--show-column-numbers"]
-    run = _run(folder, "mypy", "--config-file=", "--cache-dir=cache", "--no-error-summary", *options, *names)
+    options += ["--python-executable", str(python)] if python else []
+    run = _run(
+        folder,
+        "mypy",
+        "--config-file=",
+        "--cache-dir=cache",
+        "--no-error-summary",
+        *options,
+        *names,
+        path="" if python else str(ROOT),
+    )
     assert run.returncode < 2, run.stdout + run.stderr
     for line in run.stdout.splitlines():
         if found := _OF_MYPY.fullmatch(line):
@@ -88,8 +106,8 @@ def _mypy(folder: Path, names: list[str]) -> Iterator[Remark]:
             yield Remark(file, int(number), int(column) - 1, revealed or error, revealed is not None)
 
 
-def _run(folder: Path, checker: str, *arguments: str) -> subprocess.CompletedProcess:
-    environment = os.environ | {"MYPYPATH": str(ROOT), "NODE_OPTIONS": "--max-old-space-size=4096"}
+def _run(folder: Path, checker: str, *arguments: str, path: str = "") -> subprocess.CompletedProcess:
+    environment = os.environ | {"MYPYPATH": path, "NODE_OPTIONS": "--max-old-space-size=4096"}
     environment.pop("PYTHONPATH", None)
     command = [sys.executable, "-m", checker, *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)

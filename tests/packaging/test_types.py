@@ -1,8 +1,12 @@
 """What type checkers say about programs that use mindtorch: nothing, unless they are wrong."""
 
+import shutil
+
 import pytest
 
 from tests.checkers import everyday, remarks, tutorials_and_examples
+from tests.packaging.commands import ROOT, new_environment, run
+from tests.packaging.conftest import NOT_SOURCES
 
 # An error in each line that says so, and in no other.
 WRONG = """
@@ -69,3 +73,17 @@ def test_the_wrong_lines_of_programs_are_found_and_no_others(checker, tmp_path):
     errors = [remark for remark in remarks(checker, tmp_path, programs) if not remark.is_type]
     assert [remark for remark in errors if remark.file != "wrong.py"] == []
     assert sorted({remark.line for remark in errors}) == wrong_lines(WRONG)
+
+
+@pytest.mark.wheel
+@pytest.mark.parametrize("way", ["wheel", "editable"])
+def test_checkers_see_what_pip_has_installed(way, wheel, tmp_path):
+    """An installation for editing is a plain line in a file of paths: no checker follows an import hook."""
+    if way == "editable":
+        shutil.copytree(ROOT, tmp_path / "copy", ignore=NOT_SOURCES)
+    source = ["-e", tmp_path / "copy"] if way == "editable" else [wheel]
+    python = new_environment(tmp_path / "env") / "python"
+    run(python, "-m", "pip", "install", "--disable-pip-version-check", "-q", "--no-deps", *source, cwd=tmp_path)
+    for checker in ("pyright", "mypy"):
+        errors = [remark for remark in remarks(checker, tmp_path, {"wrong.py": WRONG}, python) if not remark.is_type]
+        assert sorted({remark.line for remark in errors}) == wrong_lines(WRONG), checker
