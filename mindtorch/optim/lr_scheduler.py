@@ -18,7 +18,8 @@ from mindtorch.optim.combined_schedules import PolynomialLR as PolynomialLR
 from mindtorch.optim.combined_schedules import SequentialLR as SequentialLR
 from mindtorch.optim.cyclic import CyclicLR as CyclicLR
 from mindtorch.optim.optimizer import Optimizer
-from mindtorch.optim.schedule import EPOCH_IS_DEPRECATED, LRScheduler, check_optimizer
+from mindtorch.optim.schedule import EPOCH_IS_DEPRECATED, check_optimizer
+from mindtorch.optim.schedule import LRScheduler as LRScheduler
 from mindtorch.warning import warn
 
 

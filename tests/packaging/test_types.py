@@ -1,9 +1,15 @@
 """What type checkers say about programs that use mindtorch: nothing, unless they are wrong."""
 
+import ast
+import importlib
 import shutil
+from operator import attrgetter
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import mindtorch
 from tests.checkers import everyday, remarks, tutorials_and_examples
 from tests.packaging.commands import ROOT, new_environment, run
 from tests.packaging.conftest import NOT_SOURCES
@@ -63,13 +69,51 @@ x.shape.ndimension  # error
 """
 
 
+AREAS = (
+    "autograd", "cuda", "distributions", "fft", "func", "linalg", "nn", "nn.functional", "nn.init", "nn.utils", "optim",
+    "optim.lr_scheduler", "special", "utils.data",
+)  # fmt: skip
+
+
+def every_name():
+    """A program with all public names, and all attributes of tensors, modules and optimizers."""
+    lines = ["import mindtorch as torch", *(f"import mindtorch.{area}" for area in AREAS)]
+    names = [name for name in dir(mindtorch) if not isinstance(getattr(mindtorch, name), ModuleType)]
+    lines += [f"torch.{name}" for name in {*names, *mindtorch._LAZY_MODULES} if is_public(name)]
+    for area in AREAS:
+        module = importlib.import_module(f"mindtorch.{area}")
+        own = getattr(module, "__all__", None) or defined_in(module)
+        lines += [f"torch.{area}.{name}" for name in own]
+    for cls in ("Tensor", "nn.Module", "optim.Optimizer"):
+        found = attrgetter(cls)(mindtorch)
+        lines += [
+            "",
+            f"def look_at_{found.__name__}(it: torch.{cls}) -> None:",
+            *(f"    it.{name}" for name in dir(found) if is_public(name)),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def is_public(name):
+    return not name.startswith("_") and name not in ("Any", "TYPE_CHECKING", "import_module")
+
+
+def defined_in(module):
+    """The public functions and classes that a file defines, or imports to show them."""
+    for statement in ast.parse(Path(module.__file__).read_text()).body:
+        names = [statement.name] if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) else []
+        if isinstance(statement, ast.ImportFrom):
+            names = [alias.name for alias in statement.names if alias.name == alias.asname]
+        yield from filter(is_public, names)
+
+
 def wrong_lines(program):
     return [number for number, line in enumerate(program.splitlines(), 1) if line.endswith("# error")]
 
 
 @pytest.mark.parametrize("checker", ["pyright", "mypy"])
 def test_the_wrong_lines_of_programs_are_found_and_no_others(checker, tmp_path):
-    programs = {**everyday(), **tutorials_and_examples(), "wrong.py": WRONG}
+    programs = {**everyday(), **tutorials_and_examples(), "names.py": every_name(), "wrong.py": WRONG}
     errors = [remark for remark in remarks(checker, tmp_path, programs) if not remark.is_type]
     assert [remark for remark in errors if remark.file != "wrong.py"] == []
     assert sorted({remark.line for remark in errors}) == wrong_lines(WRONG)
