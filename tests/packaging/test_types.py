@@ -3,6 +3,7 @@
 import ast
 import importlib
 import shutil
+import sys
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
@@ -10,7 +11,7 @@ from types import ModuleType
 import pytest
 
 import mindtorch
-from tests.checkers import everyday, remarks, tutorials_and_examples
+from tests.checkers import EVERYDAY, everyday, remarks, tutorials_and_examples
 from tests.packaging.commands import ROOT, new_environment, run
 from tests.packaging.conftest import NOT_SOURCES
 
@@ -117,6 +118,11 @@ def test_the_wrong_lines_of_programs_are_found_and_no_others(checker, tmp_path):
     errors = [remark for remark in remarks(checker, tmp_path, programs) if not remark.is_type]
     assert [remark for remark in errors if remark.file != "wrong.py"] == []
     assert sorted({remark.line for remark in errors}) == wrong_lines(WRONG)
+
+
+def test_everyday_programs_run():
+    program = "import runpy, sys; [runpy.run_path(path) for path in sys.argv[1:]]"
+    run(sys.executable, "-W", "ignore", "-c", program, *EVERYDAY, cwd=ROOT)
 
 
 @pytest.mark.wheel
