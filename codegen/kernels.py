@@ -283,8 +283,8 @@ class _Sources:
         return dict(pair for module in modules if module for pair in module.tensor_attributes())
 
     def extensions(self) -> dict[str, str]:
-        """The classes that extend Tensor, each with its module."""
-        modules = (module for module in self._modules_of_methods() if module)
+        """The classes that extend Tensor, each with its module; the library has them all."""
+        modules = (module for module in self._modules_of_methods() if module and self._project.is_library)
         return {name: self._project.module_of(module.file) for module in modules for name in module.extensions()}
 
     def _modules_of_methods(self) -> list[Module | None]:
