@@ -185,7 +185,9 @@ def says_as_much(theirs: str, ours: str) -> bool:
     out: it is about `torch.compile`, here there are only ints.
     """
     members = [each for each in _split(theirs.replace("int | SymInt", "int")) if each != "Unknown"]
-    if not members or theirs == ours or ours in members or any("Unknown" in each for each in members):
+    if members in ([], ["None"]) and members != [theirs]:  # nothing, or what is returned besides nothing, is Unknown
+        return True
+    if theirs == ours or ours in members or any("Unknown" in each for each in members):
         return True
     pattern = re.escape(" | ".join(members))
     return re.fullmatch(re.sub(r"\b(Any|Never)\b", ".+", pattern), ours) is not None

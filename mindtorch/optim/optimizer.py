@@ -345,6 +345,10 @@ class ElementwiseOptimizer(Optimizer):
         if self.counts_in_tensors:
             make_counters(self.state.values())
 
+    @overload
+    def step(self, closure: None = None) -> None: ...
+    @overload
+    def step(self, closure: Callable[[], float]) -> float: ...
     @no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters by their gradients; a closure is called first and its loss returned."""
