@@ -9,27 +9,49 @@ from math import prod
 
 import numpy as np
 
+from mindtorch import errors, geometry
 from mindtorch.roots import bytes_of
 
 LARGE = 1 << 18  # bytes: finding the line costs some microseconds, which is nothing from here on
 _LINE = 64
 _BYTES = np.dtype(np.uint8)
+_MOST_DIMS = 64
+
+# What NumPy raises when it cannot make an array; `no_room` tells what torch says then.
+NO_ROOM = (MemoryError, ValueError, OverflowError)
 
 
 def empty(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """np.empty, from the start of a cache line on if the array is large."""
     nbytes = prod(shape) * dtype.itemsize
-    if nbytes < LARGE:
-        return np.empty(shape, dtype)
-    return _at_line(np.empty(nbytes + _LINE, _BYTES), shape, dtype)
+    try:
+        if nbytes < LARGE:
+            return np.empty(shape, dtype)
+        return _at_line(np.empty(nbytes + _LINE, _BYTES), shape, dtype)
+    except NO_ROOM:
+        raise no_room(shape, dtype) from None
 
 
 def zeros(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """np.zeros, likewise: the pages of a large array still come from the system only when they are touched."""
     nbytes = prod(shape) * dtype.itemsize
-    if nbytes < LARGE:
-        return np.zeros(shape, dtype)
-    return _at_line(np.zeros(nbytes + _LINE, _BYTES), shape, dtype)
+    try:
+        if nbytes < LARGE:
+            return np.zeros(shape, dtype)
+        return _at_line(np.zeros(nbytes + _LINE, _BYTES), shape, dtype)
+    except NO_ROOM:
+        raise no_room(shape, dtype) from None
+
+
+def no_room(shape: Sequence[int], dtype: np.dtype) -> Exception:
+    """torch's error for an array that NumPy could not make: of negative extents, too large to count, or for memory."""
+    geometry.check_sizes(shape)
+    geometry.check_room(shape, dtype.itemsize)
+    if len(shape) > _MOST_DIMS:
+        return RuntimeError(f"only tensors with up to {_MOST_DIMS} dims are supported")
+    if 0 in shape:  # NumPy counts the bytes of arrays that have none, as if an extent of 0 were 1
+        return errors.storage_overflow(shape)
+    return errors.no_memory(prod(shape) * dtype.itemsize)
 
 
 def scratch(count: int, dtype: np.dtype) -> np.ndarray:

@@ -53,6 +53,27 @@ def empty_tensor_list(op: str) -> Exception:
     return RuntimeError(f"{op} expects a non-empty TensorList")
 
 
+# -------------------- memory --------------------
+
+
+def no_memory(nbytes: int) -> RuntimeError:
+    return RuntimeError(
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate "
+        f"{nbytes} bytes. Error code 12 (Cannot allocate memory)"
+    )
+
+
+def storage_overflow(sizes: Sequence[int], strides: Sequence[int] | None = None) -> RuntimeError:
+    """More bytes than can be counted; with the strides, in elements, if they were chosen."""
+    chosen = "" if strides is None else f" and strides={list(strides)}"
+    return RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}{chosen}")
+
+
+def numel_overflow() -> RuntimeError:
+    """More elements than can be counted."""
+    return RuntimeError("numel: integer multiplication overflow")
+
+
 # -------------------- dtypes and devices --------------------
 
 

@@ -7,6 +7,7 @@ NumPy's own strides are bytes, torch's are elements: `strides_of` is the one pla
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 from mindtorch import errors
@@ -42,6 +43,32 @@ def check_sizes(size: Ints) -> None:
     for extent in size:
         if extent < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {extent}: {list(size)}")
+
+
+# -------------------- sizes that can be counted --------------------
+
+MOST = (1 << 63) - 1  # bytes or elements
+
+
+def check_numel(shape: Ints) -> None:
+    """The elements of a tensor are counted by an int64. Other than of bytes, there are none if an extent is 0."""
+    if 0 not in shape and prod(shape) > MOST:
+        raise errors.numel_overflow()
+
+
+def check_room(shape: Ints, itemsize: int) -> None:
+    """The bytes of a new row-major array are counted, from the first extent on, by an int64."""
+    nbytes = itemsize
+    for extent in shape:
+        nbytes *= extent
+        if nbytes > MOST:
+            raise errors.storage_overflow(shape)
+
+
+def check_strided_room(shape: Ints, strides: Ints, itemsize: int) -> None:
+    """The same for an array with strides, which are in elements."""
+    if 0 not in shape and extent_of(shape, strides) * itemsize > MOST:
+        raise errors.storage_overflow(shape, strides)
 
 
 # -------------------- strides --------------------

@@ -179,12 +179,22 @@ def _out_check(op: Op) -> str:
 
 
 def _explained(op: Op, name: str, signature: Signature) -> str:
-    """Where a list is handed on without a look at its elements: what to raise when something chokes on one of them."""
-    unseen = [a for a in op.schema.inputs if is_int_list(a) or (op.is_composite and a.type.is_tensor_list)]
+    """Where numbers or lists are handed on without a close look: what to raise when something chokes on one of them."""
+    unseen = [a for a in op.schema.inputs if _is_handed_on(op, a)]
     if not unseen:
         return ""
     words = tuple_of(parameter.name for parameter in signature.positional)
     return f"explained(error, {name}, ({name},), {words}, {{}})"
+
+
+def _is_handed_on(op: Op, argument: Argument) -> bool:
+    """Whether nothing is known of an argument but its type, or that of its first element."""
+    if is_int_list(argument) or takes_number(op, argument):
+        return True
+    return argument.type.base in _NUMBERS or (op.is_composite and argument.type.is_tensor_list)
+
+
+_NUMBERS = frozenset(("int", "SymInt", "Scalar"))
 
 
 def is_called_by_users(model: Model, op: Op) -> bool:

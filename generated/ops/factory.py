@@ -11,6 +11,7 @@ from mindtorch.autograd.saved_tensor import save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import factory as composite
 from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
     bool_of,
     dtype_of,
     explained,
@@ -24,6 +25,7 @@ from mindtorch.dispatch.arguments import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.factory import check_options, check_out_options, factory_options
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype, int64
 from mindtorch.state import thread
@@ -67,7 +69,7 @@ def empty(
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty")
     try:
         result = wrap(_empty_kernels[backend](size, dtype, layout, device, pin_memory, memory_format))
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, empty, (empty,), (size,), {}) from None
     if requires_grad:
         result.requires_grad = True
@@ -86,7 +88,10 @@ def empty_out(size, *more_size, memory_format=None, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(empty_out, size, *more_size, memory_format=memory_format, out=out)
-    adopt_result(out, _empty_kernels[type(out_array)](size, None, None, None, None, memory_format, out=out_array))
+    try:
+        adopt_result(out, _empty_kernels[type(out_array)](size, None, None, None, None, memory_format, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -114,7 +119,7 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, pin_mem
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty_strided")
     try:
         result = wrap(_empty_strided_kernels[backend](size, stride, dtype, layout, device, pin_memory))
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, empty_strided, (empty_strided,), (size, stride), {}) from None
     if requires_grad:
         result.requires_grad = True
@@ -148,7 +153,7 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
     try:
         result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, zeros, (zeros,), (size,), {}) from None
     if requires_grad:
         result.requires_grad = True
@@ -167,7 +172,10 @@ def zeros_out(size, *more_size, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(zeros_out, size, *more_size, out=out)
-    adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
+    try:
+        adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -199,7 +207,7 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "ones")
     try:
         result = wrap(_ones_kernels[backend](size, dtype, layout, device, pin_memory))
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, ones, (ones,), (size,), {}) from None
     if requires_grad:
         result.requires_grad = True
@@ -218,7 +226,10 @@ def ones_out(size, *more_size, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ones_out, size, *more_size, out=out)
-    adopt_result(out, _ones_kernels[type(out_array)](size, None, None, None, None, out=out_array))
+    try:
+        adopt_result(out, _ones_kernels[type(out_array)](size, None, None, None, None, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -250,7 +261,7 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=F
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "full")
     try:
         result = wrap(_full_kernels[backend](size, fill_value, dtype, layout, device, pin_memory))
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, full, (full,), (size, fill_value), {}) from None
     if requires_grad:
         result.requires_grad = True
@@ -269,7 +280,10 @@ def full_out(size, fill_value, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(full_out, size, fill_value, out=out)
-    adopt_result(out, _full_kernels[type(out_array)](size, fill_value, None, None, None, None, out=out_array))
+    try:
+        adopt_result(out, _full_kernels[type(out_array)](size, fill_value, None, None, None, None, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -370,7 +384,10 @@ def arange_start_step(
     if type(step) is not int and type(step) is not float:
         step = scalar_of(step, "arange", "step", 3)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "arange")
-    result = wrap(_arange_start_step_kernels[backend](start, end, step, dtype, layout, device, pin_memory))
+    try:
+        result = wrap(_arange_start_step_kernels[backend](start, end, step, dtype, layout, device, pin_memory))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -406,7 +423,7 @@ def arange(
             out=out,
             requires_grad=requires_grad,
         )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             arange,
@@ -437,9 +454,12 @@ def arange_start_step_out(start, end, step=1, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(arange_start_step_out, start, end, step, out=out)
-    adopt_result(
-        out, _arange_start_step_kernels[type(out_array)](start, end, step, None, None, None, None, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _arange_start_step_kernels[type(out_array)](start, end, step, None, None, None, None, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -474,7 +494,10 @@ def linspace_default(
     if type(steps) is not int:
         steps = int_of(steps, "linspace", "steps", 3)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "linspace")
-    result = wrap(_linspace_default_kernels[backend](start, end, steps, dtype, layout, device, pin_memory))
+    try:
+        result = wrap(_linspace_default_kernels[backend](start, end, steps, dtype, layout, device, pin_memory))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -494,9 +517,12 @@ def linspace_default_out(start, end, steps, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(linspace_default_out, start, end, steps, out=out)
-    adopt_result(
-        out, _linspace_default_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _linspace_default_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -748,7 +774,7 @@ def linspace(
                 out=out,
                 requires_grad=requires_grad,
             )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             linspace,
@@ -1170,7 +1196,7 @@ def logspace(
                 out=out,
                 requires_grad=requires_grad,
             )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             logspace,
@@ -1246,9 +1272,12 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
         dtype = dtype_of(dtype, "range", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "range")
-    result = composite.range_inclusive(
-        start, end, step, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.range_inclusive(
+            start, end, step, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, range, (range,), (start, end, step), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1335,7 +1364,10 @@ def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, ou
     if type(n) is not int:
         n = int_of(n, "eye", "n", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
-    result = wrap(_eye_default_kernels[backend](n, dtype, layout, device, pin_memory))
+    try:
+        result = wrap(_eye_default_kernels[backend](n, dtype, layout, device, pin_memory))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1351,7 +1383,10 @@ def eye_default_out(n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eye_default_out, n, out=out)
-    adopt_result(out, _eye_default_kernels[type(out_array)](n, None, None, None, None, out=out_array))
+    try:
+        adopt_result(out, _eye_default_kernels[type(out_array)](n, None, None, None, None, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1381,7 +1416,10 @@ def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=N
     if type(m) is not int:
         m = int_of(m, "eye", "m", 2)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
-    result = wrap(_eye_m_kernels[backend](n, m, dtype, layout, device, pin_memory))
+    try:
+        result = wrap(_eye_m_kernels[backend](n, m, dtype, layout, device, pin_memory))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1406,7 +1444,7 @@ def eye(n, m=..., *, dtype=None, layout=None, device=None, pin_memory=False, out
         return eye_default(
             n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, out=out, requires_grad=requires_grad
         )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             eye,
@@ -1435,7 +1473,10 @@ def eye_m_out(n, m, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eye_m_out, n, m, out=out)
-    adopt_result(out, _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array))
+    try:
+        adopt_result(out, _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1515,7 +1556,7 @@ def hann_window(
         return hann_window_default(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
         )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             hann_window,
@@ -1713,7 +1754,7 @@ def hamming_window(
         return hamming_window_default(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
         )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             hamming_window,
@@ -1811,7 +1852,7 @@ def blackman_window(
         return blackman_window_default(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
         )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             blackman_window,
@@ -1904,7 +1945,7 @@ def bartlett_window(
         return bartlett_window_default(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
         )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             bartlett_window,
@@ -2051,7 +2092,7 @@ def kaiser_window(
         return kaiser_window_default(
             window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, requires_grad=requires_grad
         )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             kaiser_window,
@@ -2085,7 +2126,10 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
         dtype = dtype_of(dtype, "scalar_tensor", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "scalar_tensor")
-    result = composite.scalar_tensor(s, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.scalar_tensor(s, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except CALL_ERRORS as error:
+        raise explained(error, scalar_tensor, (scalar_tensor,), (s,), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2126,7 +2170,12 @@ def empty_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = wrap(_empty_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format))
+    try:
+        result = wrap(
+            _empty_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2167,7 +2216,12 @@ def zeros_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = wrap(_zeros_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format))
+    try:
+        result = wrap(
+            _zeros_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2208,7 +2262,12 @@ def ones_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = wrap(_ones_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format))
+    try:
+        result = wrap(
+            _ones_like_kernels[type(input_array)](input_array, dtype, layout, device, pin_memory, memory_format)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2261,9 +2320,14 @@ def full_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    result = wrap(
-        _full_like_kernels[type(input_array)](input_array, fill_value, dtype, layout, device, pin_memory, memory_format)
-    )
+    try:
+        result = wrap(
+            _full_like_kernels[type(input_array)](
+                input_array, fill_value, dtype, layout, device, pin_memory, memory_format
+            )
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, full_like, (full_like,), (input, fill_value), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2305,7 +2369,7 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
         check_options(layout, device, pin_memory, "new_empty")
     try:
         result = composite.new_empty(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, new_empty, (new_empty,), (input, size), {}) from None
     if requires_grad:
         result.requires_grad = True
@@ -2352,7 +2416,7 @@ def new_empty_strided(
         result = composite.new_empty_strided(
             input, size, stride, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, new_empty_strided, (new_empty_strided,), (input, size, stride), {}) from None
     if requires_grad:
         result.requires_grad = True
@@ -2395,7 +2459,7 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
         check_options(layout, device, pin_memory, "new_zeros")
     try:
         result = composite.new_zeros(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, new_zeros, (new_zeros,), (input, size), {}) from None
     if requires_grad:
         result.requires_grad = True
@@ -2438,7 +2502,7 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
         check_options(layout, device, pin_memory, "new_ones")
     try:
         result = composite.new_ones(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, new_ones, (new_ones,), (input, size), {}) from None
     if requires_grad:
         result.requires_grad = True
@@ -2483,7 +2547,7 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
         result = composite.new_full(
             input, size, fill_value, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, new_full, (new_full,), (input, size, fill_value), {}) from None
     if requires_grad:
         result.requires_grad = True
@@ -2510,7 +2574,10 @@ def clone(input, *, memory_format=None):
         node = nodes.CloneBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(_clone_kernels[type(input_array)](input_array, memory_format), node)
+    try:
+        return wrap(_clone_kernels[type(input_array)](input_array, memory_format), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def copy_default(input, src, non_blocking=False):
@@ -2558,7 +2625,10 @@ def copy_(input, other, non_blocking=False):
             node = nodes.CopyBackwards()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-    _copy__kernels[type(input_array)](input_array, other_array, non_blocking)
+    try:
+        _copy__kernels[type(input_array)](input_array, other_array, non_blocking)
+    except CALL_ERRORS as error:
+        raise explained(error, copy_, (copy_,), (input, other, non_blocking), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2611,12 +2681,15 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.self_device = input.device
-    return wrap(
-        __to_copy_kernels[type(input_array)](
-            input_array, dtype, layout, device, pin_memory, non_blocking, memory_format
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            __to_copy_kernels[type(input_array)](
+                input_array, dtype, layout, device, pin_memory, non_blocking, memory_format
+            ),
+            node,
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def _pin_memory(input, device=None):
@@ -2766,7 +2839,10 @@ def fill_Scalar(input, value):
         node = nodes.FillBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(_fill_Scalar_kernels[type(input_array)](input_array, value), node)
+    try:
+        return wrap(_fill_Scalar_kernels[type(input_array)](input_array, value), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def fill__Scalar(input, value):
@@ -2789,7 +2865,10 @@ def fill__Scalar(input, value):
         node = nodes.FillBackward2()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _fill_Scalar_kernels[type(input_array)](input_array, value, out=input_array)
+    try:
+        _fill_Scalar_kernels[type(input_array)](input_array, value, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2816,7 +2895,10 @@ def fill_Tensor(input, value):
             node = nodes.FillBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, value_edge)
-    return wrap(_fill_Tensor_kernels[type(input_array)](input_array, value_array), node)
+    try:
+        return wrap(_fill_Tensor_kernels[type(input_array)](input_array, value_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def fill(input, value):
@@ -2828,7 +2910,7 @@ def fill(input, value):
             return fill_Tensor(input, value)
         if as_operand(value) is not None:
             return fill_Scalar(input, value)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, fill, (fill_Tensor, fill_Scalar), (input, value), {}) from None
     return raise_no_overload(fill, (fill_Tensor, fill_Scalar), (input, value), {})
 
@@ -2851,7 +2933,10 @@ def fill__Tensor(input, value):
             node = nodes.FillBackward3()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, value_edge)
-    _fill_Tensor_kernels[type(input_array)](input_array, value_array, out=input_array)
+    try:
+        _fill_Tensor_kernels[type(input_array)](input_array, value_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2867,7 +2952,7 @@ def fill_(input, value):
             return fill__Tensor(input, value)
         if as_operand(value) is not None:
             return fill__Scalar(input, value)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, fill_, (fill__Tensor, fill__Scalar), (input, value), {}) from None
     return raise_no_overload(fill_, (fill__Tensor, fill__Scalar), (input, value), {})
 
@@ -2893,7 +2978,10 @@ def zero_(input):
         node = nodes.ZeroBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _zero__kernels[type(input_array)](input_array)
+    try:
+        _zero__kernels[type(input_array)](input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2931,7 +3019,10 @@ def complex(real, imag, *, out=None):
             node = nodes.ComplexBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (real_edge, imag_edge)
-    return wrap(_complex_kernels[type(real_array)](real_array, imag_array), node)
+    try:
+        return wrap(_complex_kernels[type(real_array)](real_array, imag_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def complex_out(real, imag, *, out):
@@ -2945,7 +3036,10 @@ def complex_out(real, imag, *, out):
     except AttributeError:
         return raise_bad_argument(complex_out, real, imag, out=out)
     refuse_grad("complex", real, imag, out)
-    adopt_result(out, _complex_kernels[type(real_array)](real_array, imag_array, out=out_array))
+    try:
+        adopt_result(out, _complex_kernels[type(real_array)](real_array, imag_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3020,7 +3114,7 @@ def empty_permuted(
         result = composite.empty_permuted(
             size, physical_layout, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, empty_permuted, (empty_permuted,), (size, physical_layout), {}) from None
     if requires_grad:
         result.requires_grad = True
@@ -3051,7 +3145,12 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
         dtype = dtype_of(dtype, "tril_indices", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "tril_indices")
-    result = composite.tril_indices(row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.tril_indices(
+            row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, tril_indices, (tril_indices,), (row, col, offset), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -3081,7 +3180,12 @@ def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
         dtype = dtype_of(dtype, "triu_indices", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "triu_indices")
-    result = composite.triu_indices(row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.triu_indices(
+            row, col, offset, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, triu_indices, (triu_indices,), (row, col, offset), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result

@@ -10,6 +10,7 @@ from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import fft as composite
 from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
     bool_of,
     dtype_of,
     explained,
@@ -23,6 +24,7 @@ from mindtorch.dispatch.arguments import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.factory import check_options, check_out_options
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
@@ -61,7 +63,7 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
         node.forward = forward
     try:
         return wrap(__fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _fft_c2c, (_fft_c2c,), (input, dim, normalization, forward), {}) from None
 
 
@@ -81,7 +83,10 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
     except AttributeError:
         return raise_bad_argument(_fft_c2c_out, input, dim, normalization, forward, out=out)
     refuse_grad("_fft_c2c", input, out)
-    adopt_result(out, __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array))
+    try:
+        adopt_result(out, __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -120,7 +125,7 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
         node.self_shape = input_array.shape
     try:
         return wrap(__fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _fft_r2c, (_fft_r2c,), (input, dim, normalization, onesided), {}) from None
 
 
@@ -140,7 +145,12 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
     except AttributeError:
         return raise_bad_argument(_fft_r2c_out, input, dim, normalization, onesided, out=out)
     refuse_grad("_fft_r2c", input, out)
-    adopt_result(out, __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array))
+    try:
+        adopt_result(
+            out, __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -177,7 +187,7 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
         node.normalization = normalization
     try:
         return wrap(__fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _fft_c2r, (_fft_c2r,), (input, dim, normalization, last_dim_size), {}) from None
 
 
@@ -197,9 +207,12 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
     except AttributeError:
         return raise_bad_argument(_fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
     refuse_grad("_fft_c2r", input, out)
-    adopt_result(
-        out, __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -220,7 +233,10 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         dim = int_of(dim, "fft_fft", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_fft", "norm", 4)
-    return composite.fft(input, n, dim, norm)
+    try:
+        return composite.fft(input, n, dim, norm)
+    except CALL_ERRORS as error:
+        raise explained(error, fft_fft, (fft_fft,), (input, n, dim, norm), {}) from None
 
 
 def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -257,7 +273,10 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         dim = int_of(dim, "fft_ifft", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ifft", "norm", 4)
-    return composite.ifft(input, n, dim, norm)
+    try:
+        return composite.ifft(input, n, dim, norm)
+    except CALL_ERRORS as error:
+        raise explained(error, fft_ifft, (fft_ifft,), (input, n, dim, norm), {}) from None
 
 
 def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -294,7 +313,10 @@ def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         dim = int_of(dim, "fft_rfft", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_rfft", "norm", 4)
-    return composite.rfft(input, n, dim, norm)
+    try:
+        return composite.rfft(input, n, dim, norm)
+    except CALL_ERRORS as error:
+        raise explained(error, fft_rfft, (fft_rfft,), (input, n, dim, norm), {}) from None
 
 
 def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -331,7 +353,10 @@ def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         dim = int_of(dim, "fft_irfft", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_irfft", "norm", 4)
-    return composite.irfft(input, n, dim, norm)
+    try:
+        return composite.irfft(input, n, dim, norm)
+    except CALL_ERRORS as error:
+        raise explained(error, fft_irfft, (fft_irfft,), (input, n, dim, norm), {}) from None
 
 
 def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -368,7 +393,10 @@ def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         dim = int_of(dim, "fft_hfft", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_hfft", "norm", 4)
-    return composite.hfft(input, n, dim, norm)
+    try:
+        return composite.hfft(input, n, dim, norm)
+    except CALL_ERRORS as error:
+        raise explained(error, fft_hfft, (fft_hfft,), (input, n, dim, norm), {}) from None
 
 
 def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -405,7 +433,10 @@ def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         dim = int_of(dim, "fft_ihfft", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ihfft", "norm", 4)
-    return composite.ihfft(input, n, dim, norm)
+    try:
+        return composite.ihfft(input, n, dim, norm)
+    except CALL_ERRORS as error:
+        raise explained(error, fft_ihfft, (fft_ihfft,), (input, n, dim, norm), {}) from None
 
 
 def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
@@ -448,7 +479,7 @@ def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         norm = str_of(norm, "fft_fft2", "norm", 4)
     try:
         return composite.fftn(input, s, dim, norm)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_fft2, (fft_fft2,), (input, s, dim, norm), {}) from None
 
 
@@ -496,7 +527,7 @@ def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         norm = str_of(norm, "fft_fftn", "norm", 4)
     try:
         return composite.fftn(input, s, dim, norm)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_fftn, (fft_fftn,), (input, s, dim, norm), {}) from None
 
 
@@ -544,7 +575,7 @@ def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         norm = str_of(norm, "fft_ifft2", "norm", 4)
     try:
         return composite.ifftn(input, s, dim, norm)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_ifft2, (fft_ifft2,), (input, s, dim, norm), {}) from None
 
 
@@ -592,7 +623,7 @@ def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         norm = str_of(norm, "fft_ifftn", "norm", 4)
     try:
         return composite.ifftn(input, s, dim, norm)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_ifftn, (fft_ifftn,), (input, s, dim, norm), {}) from None
 
 
@@ -640,7 +671,7 @@ def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         norm = str_of(norm, "fft_rfft2", "norm", 4)
     try:
         return composite.rfftn(input, s, dim, norm)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_rfft2, (fft_rfft2,), (input, s, dim, norm), {}) from None
 
 
@@ -688,7 +719,7 @@ def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         norm = str_of(norm, "fft_rfftn", "norm", 4)
     try:
         return composite.rfftn(input, s, dim, norm)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_rfftn, (fft_rfftn,), (input, s, dim, norm), {}) from None
 
 
@@ -736,7 +767,7 @@ def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         norm = str_of(norm, "fft_irfft2", "norm", 4)
     try:
         return composite.irfftn(input, s, dim, norm)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_irfft2, (fft_irfft2,), (input, s, dim, norm), {}) from None
 
 
@@ -784,7 +815,7 @@ def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         norm = str_of(norm, "fft_irfftn", "norm", 4)
     try:
         return composite.irfftn(input, s, dim, norm)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_irfftn, (fft_irfftn,), (input, s, dim, norm), {}) from None
 
 
@@ -832,7 +863,7 @@ def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         norm = str_of(norm, "fft_hfft2", "norm", 4)
     try:
         return composite.hfftn(input, s, dim, norm)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_hfft2, (fft_hfft2,), (input, s, dim, norm), {}) from None
 
 
@@ -880,7 +911,7 @@ def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         norm = str_of(norm, "fft_hfftn", "norm", 4)
     try:
         return composite.hfftn(input, s, dim, norm)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_hfftn, (fft_hfftn,), (input, s, dim, norm), {}) from None
 
 
@@ -928,7 +959,7 @@ def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
         norm = str_of(norm, "fft_ihfft2", "norm", 4)
     try:
         return composite.ihfftn(input, s, dim, norm)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_ihfft2, (fft_ihfft2,), (input, s, dim, norm), {}) from None
 
 
@@ -976,7 +1007,7 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
         norm = str_of(norm, "fft_ihfftn", "norm", 4)
     try:
         return composite.ihfftn(input, s, dim, norm)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_ihfftn, (fft_ihfftn,), (input, s, dim, norm), {}) from None
 
 
@@ -1027,7 +1058,10 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
         dtype = dtype_of(dtype, "fft_fftfreq", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "fft_fftfreq")
-    result = composite.fftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.fftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except CALL_ERRORS as error:
+        raise explained(error, fft_fftfreq, (fft_fftfreq,), (n, d), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1071,7 +1105,10 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
         dtype = dtype_of(dtype, "fft_rfftfreq", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "fft_rfftfreq")
-    result = composite.rfftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.rfftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except CALL_ERRORS as error:
+        raise explained(error, fft_rfftfreq, (fft_rfftfreq,), (n, d), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1104,7 +1141,7 @@ def fft_fftshift(input, dim=None, *, axis=None):
         dim = ints_of(dim, "fft_fftshift", "dim", 2)
     try:
         return composite.fftshift(input, dim)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_fftshift, (fft_fftshift,), (input, dim), {}) from None
 
 
@@ -1122,7 +1159,7 @@ def fft_ifftshift(input, dim=None, *, axis=None):
         dim = ints_of(dim, "fft_ifftshift", "dim", 2)
     try:
         return composite.ifftshift(input, dim)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, fft_ifftshift, (fft_ifftshift,), (input, dim), {}) from None
 
 
@@ -1339,6 +1376,15 @@ def istft(
         length = int_of(length, "istft", "length", 9)
     if return_complex is not False and return_complex is not True:
         return_complex = bool_of(return_complex, "istft", "return_complex", 10)
-    return composite.istft(
-        input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
-    )
+    try:
+        return composite.istft(
+            input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            istft,
+            (istft,),
+            (input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex),
+            {},
+        ) from None

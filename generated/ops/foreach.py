@@ -5,6 +5,7 @@
 from mindtorch import state
 from mindtorch.composite import foreach as composite
 from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
     bool_of,
     dtype_of,
     explained,
@@ -1317,7 +1318,7 @@ def _foreach_abs(input):
         return raise_bad_argument(_foreach_abs, input)
     try:
         return composite.abs(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_abs, (_foreach_abs,), (input,), {}) from None
 
 
@@ -1338,7 +1339,7 @@ def _foreach_acos(input):
         return raise_bad_argument(_foreach_acos, input)
     try:
         return composite.acos(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_acos, (_foreach_acos,), (input,), {}) from None
 
 
@@ -1359,7 +1360,7 @@ def _foreach_asin(input):
         return raise_bad_argument(_foreach_asin, input)
     try:
         return composite.asin(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_asin, (_foreach_asin,), (input,), {}) from None
 
 
@@ -1380,7 +1381,7 @@ def _foreach_atan(input):
         return raise_bad_argument(_foreach_atan, input)
     try:
         return composite.atan(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_atan, (_foreach_atan,), (input,), {}) from None
 
 
@@ -1401,7 +1402,7 @@ def _foreach_ceil(input):
         return raise_bad_argument(_foreach_ceil, input)
     try:
         return composite.ceil(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_ceil, (_foreach_ceil,), (input,), {}) from None
 
 
@@ -1422,7 +1423,7 @@ def _foreach_cos(input):
         return raise_bad_argument(_foreach_cos, input)
     try:
         return composite.cos(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_cos, (_foreach_cos,), (input,), {}) from None
 
 
@@ -1443,7 +1444,7 @@ def _foreach_cosh(input):
         return raise_bad_argument(_foreach_cosh, input)
     try:
         return composite.cosh(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_cosh, (_foreach_cosh,), (input,), {}) from None
 
 
@@ -1464,7 +1465,7 @@ def _foreach_erf(input):
         return raise_bad_argument(_foreach_erf, input)
     try:
         return composite.erf(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_erf, (_foreach_erf,), (input,), {}) from None
 
 
@@ -1485,7 +1486,7 @@ def _foreach_erfc(input):
         return raise_bad_argument(_foreach_erfc, input)
     try:
         return composite.erfc(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_erfc, (_foreach_erfc,), (input,), {}) from None
 
 
@@ -1506,7 +1507,7 @@ def _foreach_exp(input):
         return raise_bad_argument(_foreach_exp, input)
     try:
         return composite.exp(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_exp, (_foreach_exp,), (input,), {}) from None
 
 
@@ -1527,7 +1528,7 @@ def _foreach_expm1(input):
         return raise_bad_argument(_foreach_expm1, input)
     try:
         return composite.expm1(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_expm1, (_foreach_expm1,), (input,), {}) from None
 
 
@@ -1548,7 +1549,7 @@ def _foreach_floor(input):
         return raise_bad_argument(_foreach_floor, input)
     try:
         return composite.floor(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_floor, (_foreach_floor,), (input,), {}) from None
 
 
@@ -1569,7 +1570,7 @@ def _foreach_frac(input):
         return raise_bad_argument(_foreach_frac, input)
     try:
         return composite.frac(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_frac, (_foreach_frac,), (input,), {}) from None
 
 
@@ -1590,7 +1591,7 @@ def _foreach_lgamma(input):
         return raise_bad_argument(_foreach_lgamma, input)
     try:
         return composite.lgamma(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_lgamma, (_foreach_lgamma,), (input,), {}) from None
 
 
@@ -1611,7 +1612,7 @@ def _foreach_log(input):
         return raise_bad_argument(_foreach_log, input)
     try:
         return composite.log(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_log, (_foreach_log,), (input,), {}) from None
 
 
@@ -1632,7 +1633,7 @@ def _foreach_log10(input):
         return raise_bad_argument(_foreach_log10, input)
     try:
         return composite.log10(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_log10, (_foreach_log10,), (input,), {}) from None
 
 
@@ -1653,7 +1654,7 @@ def _foreach_log1p(input):
         return raise_bad_argument(_foreach_log1p, input)
     try:
         return composite.log1p(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_log1p, (_foreach_log1p,), (input,), {}) from None
 
 
@@ -1674,7 +1675,7 @@ def _foreach_log2(input):
         return raise_bad_argument(_foreach_log2, input)
     try:
         return composite.log2(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_log2, (_foreach_log2,), (input,), {}) from None
 
 
@@ -1695,7 +1696,7 @@ def _foreach_neg(input):
         return raise_bad_argument(_foreach_neg, input)
     try:
         return composite.neg(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_neg, (_foreach_neg,), (input,), {}) from None
 
 
@@ -1716,7 +1717,7 @@ def _foreach_reciprocal(input):
         return raise_bad_argument(_foreach_reciprocal, input)
     try:
         return composite.reciprocal(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_reciprocal, (_foreach_reciprocal,), (input,), {}) from None
 
 
@@ -1737,7 +1738,7 @@ def _foreach_round(input):
         return raise_bad_argument(_foreach_round, input)
     try:
         return composite.round(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_round, (_foreach_round,), (input,), {}) from None
 
 
@@ -1758,7 +1759,7 @@ def _foreach_rsqrt(input):
         return raise_bad_argument(_foreach_rsqrt, input)
     try:
         return composite.rsqrt(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_rsqrt, (_foreach_rsqrt,), (input,), {}) from None
 
 
@@ -1779,7 +1780,7 @@ def _foreach_sigmoid(input):
         return raise_bad_argument(_foreach_sigmoid, input)
     try:
         return composite.sigmoid(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_sigmoid, (_foreach_sigmoid,), (input,), {}) from None
 
 
@@ -1800,7 +1801,7 @@ def _foreach_sign(input):
         return raise_bad_argument(_foreach_sign, input)
     try:
         return composite.sign(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_sign, (_foreach_sign,), (input,), {}) from None
 
 
@@ -1821,7 +1822,7 @@ def _foreach_sin(input):
         return raise_bad_argument(_foreach_sin, input)
     try:
         return composite.sin(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_sin, (_foreach_sin,), (input,), {}) from None
 
 
@@ -1842,7 +1843,7 @@ def _foreach_sinh(input):
         return raise_bad_argument(_foreach_sinh, input)
     try:
         return composite.sinh(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_sinh, (_foreach_sinh,), (input,), {}) from None
 
 
@@ -1863,7 +1864,7 @@ def _foreach_sqrt(input):
         return raise_bad_argument(_foreach_sqrt, input)
     try:
         return composite.sqrt(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_sqrt, (_foreach_sqrt,), (input,), {}) from None
 
 
@@ -1884,7 +1885,7 @@ def _foreach_tan(input):
         return raise_bad_argument(_foreach_tan, input)
     try:
         return composite.tan(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_tan, (_foreach_tan,), (input,), {}) from None
 
 
@@ -1905,7 +1906,7 @@ def _foreach_tanh(input):
         return raise_bad_argument(_foreach_tanh, input)
     try:
         return composite.tanh(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_tanh, (_foreach_tanh,), (input,), {}) from None
 
 
@@ -1926,7 +1927,7 @@ def _foreach_trunc(input):
         return raise_bad_argument(_foreach_trunc, input)
     try:
         return composite.trunc(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_trunc, (_foreach_trunc,), (input,), {}) from None
 
 
@@ -1947,7 +1948,7 @@ def _foreach_max(input):
         return raise_bad_argument(_foreach_max, input)
     try:
         return composite.max(input)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_max, (_foreach_max,), (input,), {}) from None
 
 
@@ -1963,7 +1964,7 @@ def _foreach_norm(input, ord=2, dtype=None):
         dtype = dtype_of(dtype, "_foreach_norm", "dtype", 3)
     try:
         return composite.norm_scalar(input, ord, dtype)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_norm, (_foreach_norm,), (input, ord, dtype), {}) from None
 
 
@@ -1979,7 +1980,7 @@ def _foreach_powsum(input, ord=2, dtype=None):
         dtype = dtype_of(dtype, "_foreach_powsum", "dtype", 3)
     try:
         return composite.powsum_scalar(input, ord, dtype)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_powsum, (_foreach_powsum,), (input, ord, dtype), {}) from None
 
 
@@ -1993,7 +1994,7 @@ def _foreach_mm(input, mat2):
         return raise_bad_argument(_foreach_mm, input, mat2)
     try:
         return composite.mm(input, mat2)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_mm, (_foreach_mm,), (input, mat2), {}) from None
 
 
@@ -2005,7 +2006,7 @@ def _foreach_clone(input, *, memory_format=None):
         return raise_bad_argument(_foreach_clone, input, memory_format=memory_format)
     try:
         return composite.clone(input, memory_format=memory_format)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _foreach_clone, (_foreach_clone,), (input,), {}) from None
 
 

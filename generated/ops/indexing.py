@@ -11,6 +11,7 @@ from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import indexing as composite
 from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
     bool_of,
     explained,
     int_of,
@@ -22,6 +23,7 @@ from mindtorch.dispatch.arguments import (
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.errors import empty_tensor_list
 from mindtorch.state import thread
@@ -54,7 +56,10 @@ def index(input, indices, *, out=None):
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
-    return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
+    try:
+        return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def index_out(input, indices, *, out):
@@ -70,7 +75,10 @@ def index_out(input, indices, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(index_out, input, indices, out=out)
     refuse_grad("index", input, out)
-    adopt_result(out, _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array))
+    try:
+        adopt_result(out, _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -89,7 +97,7 @@ def _unsafe_masked_index(input, mask, indices, fill):
         fill = scalar_of(fill, "_unsafe_masked_index", "fill", 4)
     try:
         return composite.unsafe_masked_index(input, mask, indices, fill)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, _unsafe_masked_index, (_unsafe_masked_index,), (input, mask, indices, fill), {}
         ) from None
@@ -109,7 +117,7 @@ def _unsafe_masked_index_put_accumulate(input, mask, indices, values):
         return raise_bad_argument(_unsafe_masked_index_put_accumulate, input, mask, indices, values)
     try:
         return composite.unsafe_masked_index_put_accumulate(input, mask, indices, values)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _unsafe_masked_index_put_accumulate,
@@ -133,7 +141,7 @@ def _chunk_cat(tensors, dim, num_chunks, *, out=None):
         num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
     try:
         return composite.chunk_cat(tensors, dim, num_chunks)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _chunk_cat, (_chunk_cat,), (tensors, dim, num_chunks), {}) from None
 
 
@@ -180,7 +188,10 @@ def index_put(input, indices, values, accumulate=False):
             node.next_edges = (input_edge, values_edge)
             node.accumulate = accumulate
             node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
-    return wrap(_index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate), node)
+    try:
+        return wrap(_index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def index_put_(input, indices, values, accumulate=False):
@@ -208,7 +219,10 @@ def index_put_(input, indices, values, accumulate=False):
             node.next_edges = (input_edge, values_edge)
             node.accumulate = accumulate
             node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
-    _index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate, out=input_array)
+    try:
+        _index_put_kernels[type(input_array)](input_array, indices_arrays, values_array, accumulate, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -243,7 +257,10 @@ def index_select(input, dim, index, *, out=None):
         node.self_shape = input_array.shape
         node.dim = dim
         node.kept = (save(index),)
-    return wrap(_index_select_kernels[type(input_array)](input_array, dim, index_array), node)
+    try:
+        return wrap(_index_select_kernels[type(input_array)](input_array, dim, index_array), node)
+    except CALL_ERRORS as error:
+        raise explained(error, index_select, (index_select,), (input, dim, index), {}) from None
 
 
 def index_select_out(input, dim, index, *, out):
@@ -259,7 +276,10 @@ def index_select_out(input, dim, index, *, out):
     except AttributeError:
         return raise_bad_argument(index_select_out, input, dim, index, out=out)
     refuse_grad("index_select", input, out)
-    adopt_result(out, _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array))
+    try:
+        adopt_result(out, _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -294,7 +314,10 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
             node.dim = dim
             node.alpha = alpha
             node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
-    return wrap(_index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha), node)
+    try:
+        return wrap(_index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha), node)
+    except CALL_ERRORS as error:
+        raise explained(error, index_add, (index_add,), (input, dim, index, source), {}) from None
 
 
 def index_add_(input, dim, index, source, *, alpha=1):
@@ -323,7 +346,10 @@ def index_add_(input, dim, index, source, *, alpha=1):
             node.dim = dim
             node.alpha = alpha
             node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
-    _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=input_array)
+    try:
+        _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, index_add_, (index_add_,), (input, dim, index, source), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -346,9 +372,13 @@ def index_add_out(input, dim, index, source, *, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(index_add_out, input, dim, index, source, alpha=alpha, out=out)
     refuse_grad("index_add", input, source, out)
-    adopt_result(
-        out, _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=out_array)
-    )
+    try:
+        adopt_result(
+            out,
+            _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=out_array),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -382,7 +412,10 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
         node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(input), save(index))
-    return wrap(_gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad), node)
+    try:
+        return wrap(_gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad), node)
+    except CALL_ERRORS as error:
+        raise explained(error, gather, (gather,), (input, dim, index), {}) from None
 
 
 def gather_out(input, dim, index, *, sparse_grad=False, out):
@@ -400,7 +433,10 @@ def gather_out(input, dim, index, *, sparse_grad=False, out):
     except AttributeError:
         return raise_bad_argument(gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
     refuse_grad("gather", input, out)
-    adopt_result(out, _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array))
+    try:
+        adopt_result(out, _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -432,7 +468,10 @@ def scatter_src(input, dim, index, src, *, out=None):
             node.next_edges = (input_edge, src_edge)
             node.dim = dim
             node.kept = (save(index),)
-    return wrap(_scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
+    try:
+        return wrap(_scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def scatter__src(input, dim, index, src):
@@ -458,7 +497,10 @@ def scatter__src(input, dim, index, src):
             node.next_edges = (input_edge, src_edge)
             node.dim = dim
             node.kept = (save(index),)
-    _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
+    try:
+        _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -479,7 +521,12 @@ def scatter_src_out(input, dim, index, src, *, out):
     except AttributeError:
         return raise_bad_argument(scatter_src_out, input, dim, index, src, out=out)
     refuse_grad("scatter", input, src, out)
-    adopt_result(out, _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array))
+    try:
+        adopt_result(
+            out, _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -513,7 +560,10 @@ def scatter_value(input, dim, index, value, *, out=None):
         node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(index),)
-    return wrap(_scatter_value_kernels[type(input_array)](input_array, dim, index_array, value), node)
+    try:
+        return wrap(_scatter_value_kernels[type(input_array)](input_array, dim, index_array, value), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def scatter__value(input, dim, index, value):
@@ -541,7 +591,10 @@ def scatter__value(input, dim, index, value):
         node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(index),)
-    _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=input_array)
+    try:
+        _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -563,7 +616,12 @@ def scatter_value_out(input, dim, index, value, *, out):
     except AttributeError:
         return raise_bad_argument(scatter_value_out, input, dim, index, value, out=out)
     refuse_grad("scatter", input, out)
-    adopt_result(out, _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array))
+    try:
+        adopt_result(
+            out, _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -595,7 +653,10 @@ def scatter_add(input, dim, index, src, *, out=None):
             node.next_edges = (input_edge, src_edge)
             node.dim = dim
             node.kept = (save(index) if src_edge else None,)
-    return wrap(_scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
+    try:
+        return wrap(_scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array), node)
+    except CALL_ERRORS as error:
+        raise explained(error, scatter_add, (scatter_add,), (input, dim, index, src), {}) from None
 
 
 def scatter_add_(input, dim, index, src):
@@ -621,7 +682,10 @@ def scatter_add_(input, dim, index, src):
             node.next_edges = (input_edge, src_edge)
             node.dim = dim
             node.kept = (save(index) if src_edge else None,)
-    _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
+    try:
+        _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, scatter_add_, (scatter_add_,), (input, dim, index, src), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -642,7 +706,12 @@ def scatter_add_out(input, dim, index, src, *, out):
     except AttributeError:
         return raise_bad_argument(scatter_add_out, input, dim, index, src, out=out)
     refuse_grad("scatter_add", input, src, out)
-    adopt_result(out, _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array))
+    try:
+        adopt_result(
+            out, _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -674,9 +743,12 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
             node = nodes.ScatterBackward2()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, src_edge)
-    return wrap(
-        _scatter_reduce_overload_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce), node
-    )
+    try:
+        return wrap(
+            _scatter_reduce_overload_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce), node
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def scatter__reduce(input, dim, index, src, *, reduce):
@@ -702,9 +774,12 @@ def scatter__reduce(input, dim, index, src, *, reduce):
             node = nodes.ScatterBackward2()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, src_edge)
-    _scatter_reduce_overload_kernels[type(input_array)](
-        input_array, dim, index_array, src_array, reduce, out=input_array
-    )
+    try:
+        _scatter_reduce_overload_kernels[type(input_array)](
+            input_array, dim, index_array, src_array, reduce, out=input_array
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -727,12 +802,15 @@ def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
     except AttributeError:
         return raise_bad_argument(scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
     refuse_grad("aten::scatter", input, src, out)
-    adopt_result(
-        out,
-        _scatter_reduce_overload_kernels[type(input_array)](
-            input_array, dim, index_array, src_array, reduce, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _scatter_reduce_overload_kernels[type(input_array)](
+                input_array, dim, index_array, src_array, reduce, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -766,7 +844,12 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
         node = nodes.ScatterBackward3()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(_scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce), node)
+    try:
+        return wrap(
+            _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce), node
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def scatter(input, dim, index, src=..., *, value=..., out=None, reduce=...):
@@ -786,7 +869,7 @@ def scatter(input, dim, index, src=..., *, value=..., out=None, reduce=...):
             return scatter_src(input, dim, index, src, out=out)
         if value is not ...:
             return scatter_value(input, dim, index, value, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             scatter,
@@ -827,7 +910,10 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
         node = nodes.ScatterBackward3()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce, out=input_array)
+    try:
+        _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -851,7 +937,7 @@ def scatter_(input, dim, index, src=..., *, value=..., reduce=...):
             return scatter__src(input, dim, index, src)
         if value is not ...:
             return scatter__value(input, dim, index, value)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             scatter_,
@@ -884,10 +970,15 @@ def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
     except AttributeError:
         return raise_bad_argument(scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
     refuse_grad("aten::scatter", input, out)
-    adopt_result(
-        out,
-        _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce, out=out_array),
-    )
+    try:
+        adopt_result(
+            out,
+            _scatter_value_reduce_kernels[type(input_array)](
+                input_array, dim, index_array, value, reduce, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -925,9 +1016,13 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
             node.reduce = reduce
             node.include_self = include_self
             node.kept = (save(input), save(index), save(src))
-    result = wrap(
-        _scatter_reduce_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce, include_self), node
-    )
+    try:
+        result = wrap(
+            _scatter_reduce_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce, include_self),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, scatter_reduce, (scatter_reduce,), (input, dim, index, src, reduce), {}) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -962,9 +1057,12 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
             node.reduce = reduce
             node.include_self = include_self
             node.kept = (save_copy(input), save(index), save(src))
-    _scatter_reduce_kernels[type(input_array)](
-        input_array, dim, index_array, src_array, reduce, include_self, out=input_array
-    )
+    try:
+        _scatter_reduce_kernels[type(input_array)](
+            input_array, dim, index_array, src_array, reduce, include_self, out=input_array
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, scatter_reduce_, (scatter_reduce_,), (input, dim, index, src, reduce), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -992,12 +1090,15 @@ def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out
             scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out
         )
     refuse_grad("scatter_reduce", input, src, out)
-    adopt_result(
-        out,
-        _scatter_reduce_kernels[type(input_array)](
-            input_array, dim, index_array, src_array, reduce, include_self, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _scatter_reduce_kernels[type(input_array)](
+                input_array, dim, index_array, src_array, reduce, include_self, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1035,10 +1136,13 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
             node.reduce = reduce
             node.include_self = include_self
             node.kept = (save(input), save(index), save(source))
-    result = wrap(
-        _index_reduce_kernels[type(input_array)](input_array, dim, index_array, source_array, reduce, include_self),
-        node,
-    )
+    try:
+        result = wrap(
+            _index_reduce_kernels[type(input_array)](input_array, dim, index_array, source_array, reduce, include_self),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, index_reduce, (index_reduce,), (input, dim, index, source, reduce), {}) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -1073,9 +1177,12 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
             node.reduce = reduce
             node.include_self = include_self
             node.kept = (save_copy(input), save(index), save(source))
-    _index_reduce_kernels[type(input_array)](
-        input_array, dim, index_array, source_array, reduce, include_self, out=input_array
-    )
+    try:
+        _index_reduce_kernels[type(input_array)](
+            input_array, dim, index_array, source_array, reduce, include_self, out=input_array
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, index_reduce_, (index_reduce_,), (input, dim, index, source, reduce), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1103,12 +1210,15 @@ def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, ou
             index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out
         )
     refuse_grad("index_reduce", input, source, out)
-    adopt_result(
-        out,
-        _index_reduce_kernels[type(input_array)](
-            input_array, dim, index_array, source_array, reduce, include_self, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _index_reduce_kernels[type(input_array)](
+                input_array, dim, index_array, source_array, reduce, include_self, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1139,7 +1249,10 @@ def put(input, index, source, accumulate=False):
             node.accumulate = accumulate
             node.source_shape = source_array.shape
             node.kept = (save(index), save(source) if input_edge else None)
-    return wrap(_put_kernels[type(input_array)](input_array, index_array, source_array, accumulate), node)
+    try:
+        return wrap(_put_kernels[type(input_array)](input_array, index_array, source_array, accumulate), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def put_(input, index, source, accumulate=False):
@@ -1166,7 +1279,10 @@ def put_(input, index, source, accumulate=False):
             node.accumulate = accumulate
             node.source_shape = source_array.shape
             node.kept = (save(index), save(source) if input_edge else None)
-    _put_kernels[type(input_array)](input_array, index_array, source_array, accumulate, out=input_array)
+    try:
+        _put_kernels[type(input_array)](input_array, index_array, source_array, accumulate, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1197,7 +1313,10 @@ def masked_select(input, mask, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input), save(mask))
-    return wrap(_masked_select_kernels[type(input_array)](input_array, mask_array), node)
+    try:
+        return wrap(_masked_select_kernels[type(input_array)](input_array, mask_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def masked_select_out(input, mask, *, out):
@@ -1211,7 +1330,10 @@ def masked_select_out(input, mask, *, out):
     except AttributeError:
         return raise_bad_argument(masked_select_out, input, mask, out=out)
     refuse_grad("masked_select", input, out)
-    adopt_result(out, _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array))
+    try:
+        adopt_result(out, _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1239,7 +1361,10 @@ def masked_scatter(input, mask, source):
             node.next_edges = (input_edge, source_edge)
             node.source_shape = source_array.shape
             node.kept = (save(mask),)
-    return wrap(_masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array), node)
+    try:
+        return wrap(_masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def masked_scatter_(input, mask, source):
@@ -1263,7 +1388,10 @@ def masked_scatter_(input, mask, source):
             node.next_edges = (input_edge, source_edge)
             node.source_shape = source_array.shape
             node.kept = (save(mask),)
-    _masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array, out=input_array)
+    try:
+        _masked_scatter_kernels[type(input_array)](input_array, mask_array, source_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1283,7 +1411,10 @@ def nonzero(input, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(nonzero, input, out=out)
-    return wrap(_nonzero_kernels[type(input_array)](input_array))
+    try:
+        return wrap(_nonzero_kernels[type(input_array)](input_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def nonzero_out(input, *, out):
@@ -1295,7 +1426,10 @@ def nonzero_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(nonzero_out, input, out=out)
-    adopt_result(out, _nonzero_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _nonzero_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1310,7 +1444,10 @@ def nonzero_static(input, *, size, fill_value=-1):
         size = int_of(size, "nonzero_static", "size")
     if type(fill_value) is not int:
         fill_value = int_of(fill_value, "nonzero_static", "fill_value")
-    return composite.nonzero_static(input, size=size, fill_value=fill_value)
+    try:
+        return composite.nonzero_static(input, size=size, fill_value=fill_value)
+    except CALL_ERRORS as error:
+        raise explained(error, nonzero_static, (nonzero_static,), (input,), {}) from None
 
 
 _cat_kernels = kernel_table("cat")
@@ -1343,7 +1480,10 @@ def cat(tensors, dim=0, *, out=None, axis=None):
             node.next_edges = tensors_edges
             node.tensors_shapes = [tensor.shape for tensor in tensors]
             node.dim = dim
-    return wrap(_cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
+    try:
+        return wrap(_cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
+    except CALL_ERRORS as error:
+        raise explained(error, cat, (cat,), (tensors, dim), {}) from None
 
 
 def cat_out(tensors, dim=0, *, out):
@@ -1362,7 +1502,10 @@ def cat_out(tensors, dim=0, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(cat_out, tensors, dim, out=out)
     refuse_grad("cat", *tensors, out)
-    adopt_result(out, _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
+    try:
+        adopt_result(out, _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1396,7 +1539,10 @@ def stack(tensors, dim=0, *, out=None, axis=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = tensors_edges
             node.dim = dim
-    return wrap(_stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
+    try:
+        return wrap(_stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
+    except CALL_ERRORS as error:
+        raise explained(error, stack, (stack,), (tensors, dim), {}) from None
 
 
 def stack_out(tensors, dim=0, *, out):
@@ -1415,7 +1561,10 @@ def stack_out(tensors, dim=0, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(stack_out, tensors, dim, out=out)
     refuse_grad("stack", *tensors, out)
-    adopt_result(out, _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
+    try:
+        adopt_result(out, _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1430,7 +1579,7 @@ def hstack(tensors, *, out=None):
         return raise_bad_argument(hstack, tensors, out=out)
     try:
         return composite.hstack(tensors)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, hstack, (hstack,), (tensors,), {}) from None
 
 
@@ -1456,7 +1605,7 @@ def vstack(tensors, *, out=None):
         return raise_bad_argument(vstack, tensors, out=out)
     try:
         return composite.vstack(tensors)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, vstack, (vstack,), (tensors,), {}) from None
 
 
@@ -1500,7 +1649,7 @@ def repeat(input, repeats, *more_repeats):
         node.self_shape = input_array.shape
     try:
         return wrap(_repeat_kernels[type(input_array)](input_array, repeats), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, repeat, (repeat,), (input, repeats), {}) from None
 
 
@@ -1531,7 +1680,7 @@ def flip(input, dims, *more_dims):
         node.dims = dims
     try:
         return wrap(_flip_kernels[type(input_array)](input_array, dims), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, flip, (flip,), (input, dims), {}) from None
 
 
@@ -1569,7 +1718,7 @@ def roll(input, shifts, dims=()):
         node.dims = dims
     try:
         return wrap(_roll_kernels[type(input_array)](input_array, shifts, dims), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, roll, (roll,), (input, shifts, dims), {}) from None
 
 
@@ -1598,7 +1747,10 @@ def tril(input, diagonal=0, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.diagonal = diagonal
-    return wrap(_tril_kernels[type(input_array)](input_array, diagonal), node)
+    try:
+        return wrap(_tril_kernels[type(input_array)](input_array, diagonal), node)
+    except CALL_ERRORS as error:
+        raise explained(error, tril, (tril,), (input, diagonal), {}) from None
 
 
 def tril_(input, diagonal=0):
@@ -1622,7 +1774,10 @@ def tril_(input, diagonal=0):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.diagonal = diagonal
-    _tril_kernels[type(input_array)](input_array, diagonal, out=input_array)
+    try:
+        _tril_kernels[type(input_array)](input_array, diagonal, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, tril_, (tril_,), (input, diagonal), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1641,7 +1796,10 @@ def tril_out(input, diagonal=0, *, out):
     except AttributeError:
         return raise_bad_argument(tril_out, input, diagonal, out=out)
     refuse_grad("tril", input, out)
-    adopt_result(out, _tril_kernels[type(input_array)](input_array, diagonal, out=out_array))
+    try:
+        adopt_result(out, _tril_kernels[type(input_array)](input_array, diagonal, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1671,7 +1829,10 @@ def triu(input, diagonal=0, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.diagonal = diagonal
-    return wrap(_triu_kernels[type(input_array)](input_array, diagonal), node)
+    try:
+        return wrap(_triu_kernels[type(input_array)](input_array, diagonal), node)
+    except CALL_ERRORS as error:
+        raise explained(error, triu, (triu,), (input, diagonal), {}) from None
 
 
 def triu_(input, diagonal=0):
@@ -1695,7 +1856,10 @@ def triu_(input, diagonal=0):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.diagonal = diagonal
-    _triu_kernels[type(input_array)](input_array, diagonal, out=input_array)
+    try:
+        _triu_kernels[type(input_array)](input_array, diagonal, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, triu_, (triu_,), (input, diagonal), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1714,7 +1878,10 @@ def triu_out(input, diagonal=0, *, out):
     except AttributeError:
         return raise_bad_argument(triu_out, input, diagonal, out=out)
     refuse_grad("triu", input, out)
-    adopt_result(out, _triu_kernels[type(input_array)](input_array, diagonal, out=out_array))
+    try:
+        adopt_result(out, _triu_kernels[type(input_array)](input_array, diagonal, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1729,7 +1896,10 @@ def diag(input, diagonal=0, *, out=None):
         return raise_bad_argument(diag, input, diagonal, out=out)
     if type(diagonal) is not int:
         diagonal = int_of(diagonal, "diag", "diagonal", 2)
-    return composite.diag(input, diagonal)
+    try:
+        return composite.diag(input, diagonal)
+    except CALL_ERRORS as error:
+        raise explained(error, diag, (diag,), (input, diagonal), {}) from None
 
 
 def diag_out(input, diagonal=0, *, out):
@@ -1775,7 +1945,10 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
         node.offset = offset
         node.dim1 = dim1
         node.dim2 = dim2
-    return wrap(_diag_embed_kernels[type(input_array)](input_array, offset, dim1, dim2), node)
+    try:
+        return wrap(_diag_embed_kernels[type(input_array)](input_array, offset, dim1, dim2), node)
+    except CALL_ERRORS as error:
+        raise explained(error, diag_embed, (diag_embed,), (input, offset, dim1, dim2), {}) from None
 
 
 _select_backward_kernels = kernel_table("select_backward")
@@ -1808,7 +1981,7 @@ def select_backward(grad_output, input_sizes, dim, index):
         node.index = index
     try:
         return wrap(_select_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, dim, index), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, select_backward, (select_backward,), (grad_output, input_sizes, dim, index), {}
         ) from None
@@ -1853,7 +2026,7 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
             _slice_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, dim, start, end, step),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, slice_backward, (slice_backward,), (grad_output, input_sizes, dim, start, end, step), {}
         ) from None
@@ -1895,7 +2068,7 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
             _diagonal_backward_kernels[type(grad_output_array)](grad_output_array, input_sizes, offset, dim1, dim2),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, diagonal_backward, (diagonal_backward,), (grad_output, input_sizes, offset, dim1, dim2), {}
         ) from None
@@ -1934,7 +2107,7 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
         node.step = step
     try:
         return wrap(_unfold_backward_kernels[type(grad_in_array)](grad_in_array, input_sizes, dim, size, step), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, unfold_backward, (unfold_backward,), (grad_in, input_sizes, dim, size, step), {}
         ) from None
@@ -1954,7 +2127,7 @@ def index_select_backward(grad, self_sizes, dim, index):
         dim = int_of(dim, "index_select_backward", "dim", 3)
     try:
         return composite.index_select_backward(grad, self_sizes, dim, index)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, index_select_backward, (index_select_backward,), (grad, self_sizes, dim, index), {}
         ) from None
@@ -1974,7 +2147,12 @@ def gather_backward(grad, input, dim, index, sparse_grad):
         dim = int_of(dim, "gather_backward", "dim", 3)
     if sparse_grad is not False and sparse_grad is not True:
         sparse_grad = bool_of(sparse_grad, "gather_backward", "sparse_grad", 5)
-    return composite.gather_backward(grad, input, dim, index, sparse_grad)
+    try:
+        return composite.gather_backward(grad, input, dim, index, sparse_grad)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, gather_backward, (gather_backward,), (grad, input, dim, index, sparse_grad), {}
+        ) from None
 
 
 def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *, keepdims=None):
@@ -1995,7 +2173,7 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim=..., *
         keepdim = bool_of(keepdim, "value_selecting_reduction_backward", "keepdim", 5)
     try:
         return composite.value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             value_selecting_reduction_backward,
@@ -2013,7 +2191,10 @@ def one_hot(input, num_classes=-1):
         return raise_bad_argument(one_hot, input, num_classes)
     if type(num_classes) is not int:
         num_classes = int_of(num_classes, "one_hot", "num_classes", 2)
-    return composite.one_hot(input, num_classes)
+    try:
+        return composite.one_hot(input, num_classes)
+    except CALL_ERRORS as error:
+        raise explained(error, one_hot, (one_hot,), (input, num_classes), {}) from None
 
 
 def dstack(tensors, *, out=None):
@@ -2026,7 +2207,7 @@ def dstack(tensors, *, out=None):
         return raise_bad_argument(dstack, tensors, out=out)
     try:
         return composite.dstack(tensors)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, dstack, (dstack,), (tensors,), {}) from None
 
 
@@ -2052,7 +2233,7 @@ def column_stack(tensors, *, out=None):
         return raise_bad_argument(column_stack, tensors, out=out)
     try:
         return composite.column_stack(tensors)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, column_stack, (column_stack,), (tensors,), {}) from None
 
 
@@ -2078,7 +2259,7 @@ def row_stack(tensors, *, out=None):
         return raise_bad_argument(row_stack, tensors, out=out)
     try:
         return composite.vstack(tensors)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, row_stack, (row_stack,), (tensors,), {}) from None
 
 
@@ -2108,7 +2289,7 @@ def concat(tensors, dim=0, *, out=None, axis=None):
         dim = int_of(dim, "concat", "dim", 2)
     try:
         return composite.concat(tensors, dim)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, concat, (concat,), (tensors, dim), {}) from None
 
 
@@ -2140,7 +2321,7 @@ def concatenate(tensors, dim=0, *, out=None, axis=None):
         dim = int_of(dim, "concatenate", "dim", 2)
     try:
         return composite.concat(tensors, dim)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, concatenate, (concatenate,), (tensors, dim), {}) from None
 
 
@@ -2170,7 +2351,7 @@ def tile(input, dims, *more_dims):
         dims = ints_of((dims,) + more_dims if more_dims else dims, "tile", "dims", 2)
     try:
         return composite.tile(input, dims)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, tile, (tile,), (input, dims), {}) from None
 
 
@@ -2279,7 +2460,7 @@ def rot90(input, k=1, dims=(0, 1)):
         return recorded(node, composite.rot90, input, k, dims)
     try:
         return composite.rot90(input, k, dims)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, rot90, (rot90,), (input, k, dims), {}) from None
 
 
@@ -2297,7 +2478,10 @@ def take_along_dim(input, indices, dim=None, *, out=None, axis=None):
         return raise_bad_argument(take_along_dim, input, indices, dim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "take_along_dim", "dim", 3)
-    return composite.take_along_dim(input, indices, dim)
+    try:
+        return composite.take_along_dim(input, indices, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, take_along_dim, (take_along_dim,), (input, indices, dim), {}) from None
 
 
 def take_along_dim_out(input, indices, dim=None, *, out):
@@ -2333,7 +2517,10 @@ def diagflat(input, offset=0):
         return raise_bad_argument(diagflat, input, offset)
     if type(offset) is not int:
         offset = int_of(offset, "diagflat", "offset", 2)
-    return composite.diagflat(input, offset)
+    try:
+        return composite.diagflat(input, offset)
+    except CALL_ERRORS as error:
+        raise explained(error, diagflat, (diagflat,), (input, offset), {}) from None
 
 
 def fill_diagonal_(input, fill_value, wrap=False):
@@ -2359,7 +2546,10 @@ def combinations(input, r=2, with_replacement=False):
         r = int_of(r, "combinations", "r", 2)
     if with_replacement is not False and with_replacement is not True:
         with_replacement = bool_of(with_replacement, "combinations", "with_replacement", 3)
-    return composite.combinations(input, r, with_replacement)
+    try:
+        return composite.combinations(input, r, with_replacement)
+    except CALL_ERRORS as error:
+        raise explained(error, combinations, (combinations,), (input, r, with_replacement), {}) from None
 
 
 def index_fill_int_Scalar(input, dim, index, value):
@@ -2430,7 +2620,7 @@ def index_fill(input, dim, index, value):
             return index_fill_int_Tensor(input, dim, index, value)
         if as_operand(value) is not None:
             return index_fill_int_Scalar(input, dim, index, value)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, index_fill, (index_fill_int_Tensor, index_fill_int_Scalar), (input, dim, index, value), {}
         ) from None
@@ -2461,7 +2651,7 @@ def index_fill_(input, dim, index, value):
             return index_fill__int_Tensor(input, dim, index, value)
         if as_operand(value) is not None:
             return index_fill__int_Scalar(input, dim, index, value)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, index_fill_, (index_fill__int_Tensor, index_fill__int_Scalar), (input, dim, index, value), {}
         ) from None
@@ -2500,7 +2690,10 @@ def index_copy(input, dim, index, source, *, out=None):
             node.kept = (save(index), save(source) if source_edge else None)
     if node is not None:
         return recorded(node, composite.index_copy, input, dim, index, source)
-    return composite.index_copy(input, dim, index, source)
+    try:
+        return composite.index_copy(input, dim, index, source)
+    except CALL_ERRORS as error:
+        raise explained(error, index_copy, (index_copy,), (input, dim, index, source), {}) from None
 
 
 def index_copy_(input, dim, index, source):

@@ -12,6 +12,7 @@ from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import linalg as composite
 from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
     bool_of,
     dtype_of,
     explained,
@@ -26,6 +27,7 @@ from mindtorch.dispatch.arguments import (
 )
 from mindtorch.dispatch.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.geometry import strides_of
@@ -57,7 +59,10 @@ def mm(input, mat2, *, out=None):
             node.self_stride = strides_of(input_array)
             node.mat2_stride = strides_of(mat2_array)
             node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
-    return wrap(_mm_kernels[type(input_array)](input_array, mat2_array), node)
+    try:
+        return wrap(_mm_kernels[type(input_array)](input_array, mat2_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def mm_out(input, mat2, *, out):
@@ -71,7 +76,10 @@ def mm_out(input, mat2, *, out):
     except AttributeError:
         return raise_bad_argument(mm_out, input, mat2, out=out)
     refuse_grad("mm", input, mat2, out)
-    adopt_result(out, _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
+    try:
+        adopt_result(out, _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -99,7 +107,10 @@ def bmm(input, mat2, *, out=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, mat2_edge)
             node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
-    return wrap(_bmm_kernels[type(input_array)](input_array, mat2_array), node)
+    try:
+        return wrap(_bmm_kernels[type(input_array)](input_array, mat2_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bmm_out(input, mat2, *, out):
@@ -113,7 +124,10 @@ def bmm_out(input, mat2, *, out):
     except AttributeError:
         return raise_bad_argument(bmm_out, input, mat2, out=out)
     refuse_grad("bmm", input, mat2, out)
-    adopt_result(out, _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
+    try:
+        adopt_result(out, _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -141,7 +155,10 @@ def mv(input, vec, *, out=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, vec_edge)
             node.kept = (save(vec) if input_edge else None, save(input) if vec_edge else None)
-    return wrap(_mv_kernels[type(input_array)](input_array, vec_array), node)
+    try:
+        return wrap(_mv_kernels[type(input_array)](input_array, vec_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def mv_out(input, vec, *, out):
@@ -155,7 +172,10 @@ def mv_out(input, vec, *, out):
     except AttributeError:
         return raise_bad_argument(mv_out, input, vec, out=out)
     refuse_grad("mv", input, vec, out)
-    adopt_result(out, _mv_kernels[type(input_array)](input_array, vec_array, out=out_array))
+    try:
+        adopt_result(out, _mv_kernels[type(input_array)](input_array, vec_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -183,7 +203,10 @@ def dot(input, tensor, *, out=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, tensor_edge)
             node.kept = (save(tensor) if input_edge else None, save(input) if tensor_edge else None)
-    return wrap(_dot_kernels[type(input_array)](input_array, tensor_array), node)
+    try:
+        return wrap(_dot_kernels[type(input_array)](input_array, tensor_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def dot_out(input, tensor, *, out):
@@ -197,7 +220,10 @@ def dot_out(input, tensor, *, out):
     except AttributeError:
         return raise_bad_argument(dot_out, input, tensor, out=out)
     refuse_grad("dot", input, tensor, out)
-    adopt_result(out, _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array))
+    try:
+        adopt_result(out, _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -266,7 +292,10 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
             node.alpha = alpha
             node.mat2_stride = strides_of(mat2_array)
             node.kept = (save(mat2) if mat1_edge else None, save(mat1) if mat2_edge else None)
-    return wrap(_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node)
+    try:
+        return wrap(_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node)
+    except CALL_ERRORS as error:
+        raise explained(error, addmm, (addmm,), (input, mat1, mat2), {}) from None
 
 
 def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
@@ -302,7 +331,10 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
             node.alpha = alpha
             node.mat2_stride = strides_of(mat2_array)
             node.kept = (save(mat2) if mat1_edge else None, save(mat1) if mat2_edge else None)
-    _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=input_array)
+    try:
+        _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, addmm_, (addmm_,), (input, mat1, mat2), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -325,9 +357,12 @@ def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     refuse_grad("addmm", input, mat1, mat2, out)
-    adopt_result(
-        out, _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -367,7 +402,10 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
-    return wrap(_baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
+    try:
+        return wrap(_baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
+    except CALL_ERRORS as error:
+        raise explained(error, baddbmm, (baddbmm,), (input, batch1, batch2), {}) from None
 
 
 def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
@@ -401,7 +439,10 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
-    _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
+    try:
+        _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, baddbmm_, (baddbmm_,), (input, batch1, batch2), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -424,9 +465,13 @@ def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     refuse_grad("baddbmm", input, batch1, batch2, out)
-    adopt_result(
-        out, _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array)
-    )
+    try:
+        adopt_result(
+            out,
+            _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -466,7 +511,10 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(vec) if mat_edge else None, save(mat) if vec_edge else None)
-    return wrap(_addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha), node)
+    try:
+        return wrap(_addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha), node)
+    except CALL_ERRORS as error:
+        raise explained(error, addmv, (addmv,), (input, mat, vec), {}) from None
 
 
 def addmv_(input, mat, vec, *more, beta=1, alpha=1):
@@ -500,7 +548,10 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(vec) if mat_edge else None, save(mat) if vec_edge else None)
-    _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=input_array)
+    try:
+        _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, addmv_, (addmv_,), (input, mat, vec), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -523,7 +574,12 @@ def addmv_out(input, mat, vec, *, beta=1, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
     refuse_grad("addmv", input, mat, vec, out)
-    adopt_result(out, _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=out_array))
+    try:
+        adopt_result(
+            out, _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -563,7 +619,10 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
-    return wrap(_addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
+    try:
+        return wrap(_addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
+    except CALL_ERRORS as error:
+        raise explained(error, addbmm, (addbmm,), (input, batch1, batch2), {}) from None
 
 
 def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
@@ -597,7 +656,10 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
-    _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
+    try:
+        _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, addbmm_, (addbmm_,), (input, batch1, batch2), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -620,9 +682,12 @@ def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
     refuse_grad("addbmm", input, batch1, batch2, out)
-    adopt_result(
-        out, _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -661,7 +726,10 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
             node.kept = (save(vec2) if vec1_edge else None, save(vec1) if vec2_edge else None)
     if node is not None:
         return recorded(node, composite.addr, input, vec1, vec2, beta=beta, alpha=alpha)
-    return composite.addr(input, vec1, vec2, beta=beta, alpha=alpha)
+    try:
+        return composite.addr(input, vec1, vec2, beta=beta, alpha=alpha)
+    except CALL_ERRORS as error:
+        raise explained(error, addr, (addr,), (input, vec1, vec2), {}) from None
 
 
 def addr_(input, vec1, vec2, *, beta=1, alpha=1):
@@ -813,7 +881,7 @@ def einsum(equation, tensors, *, path=None):
         path = ints_of(path, "einsum", "path")
     try:
         return composite.einsum(equation, tensors, path=path)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, einsum, (einsum,), (equation, tensors), {}) from None
 
 
@@ -833,7 +901,7 @@ def tensordot(input, other, dims_self, dims_other, *, out=None):
         dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
     try:
         return composite.tensordot(input, other, dims_self, dims_other)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, tensordot, (tensordot,), (input, other, dims_self, dims_other), {}) from None
 
 
@@ -946,7 +1014,10 @@ def matrix_power(input, n, *, out=None):
         return raise_bad_argument(matrix_power, input, n, out=out)
     if type(n) is not int:
         n = int_of(n, "matrix_power", "n", 2)
-    return composite.matrix_power(input, n)
+    try:
+        return composite.matrix_power(input, n)
+    except CALL_ERRORS as error:
+        raise explained(error, matrix_power, (matrix_power,), (input, n), {}) from None
 
 
 def matrix_power_out(input, n, *, out):
@@ -977,7 +1048,10 @@ def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
         return raise_bad_argument(linalg_vecdot, x, y, dim=dim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "linalg_vecdot", "dim")
-    return composite.linalg_vecdot(x, y, dim=dim)
+    try:
+        return composite.linalg_vecdot(x, y, dim=dim)
+    except CALL_ERRORS as error:
+        raise explained(error, linalg_vecdot, (linalg_vecdot,), (x, y), {}) from None
 
 
 def linalg_vecdot_out(x, y, *, dim=-1, out):
@@ -1038,7 +1112,10 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
         node = nodes.LinalgInvExBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    inverse_array, info_array = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors)
+    try:
+        inverse_array, info_array = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     inverse = wrap(inverse_array, node)
     info = wrap(info_array)
     if node is not None:
@@ -1060,7 +1137,10 @@ def linalg_inv_ex_out(A, *, check_errors=False, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(linalg_inv_ex_out, A, check_errors=check_errors, out=out)
     refuse_grad("linalg_inv_ex", A, *out)
-    arrays = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors, out=out_arrays)
+    try:
+        arrays = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1132,7 +1212,10 @@ def _linalg_det(A, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(A),)
-    result_array, LU_array, pivots_array = __linalg_det_kernels[type(A_array)](A_array)
+    try:
+        result_array, LU_array, pivots_array = __linalg_det_kernels[type(A_array)](A_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result = wrap(result_array, node)
     LU = wrap(LU_array)
     pivots = wrap(pivots_array)
@@ -1153,7 +1236,10 @@ def _linalg_det_out(A, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(_linalg_det_out, A, out=out)
     refuse_grad("_linalg_det", A, *out)
-    arrays = __linalg_det_kernels[type(A_array)](A_array, out=out_arrays)
+    try:
+        arrays = __linalg_det_kernels[type(A_array)](A_array, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1211,7 +1297,10 @@ def _linalg_slogdet(A, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(A),)
-    sign_array, logabsdet_array, LU_array, pivots_array = __linalg_slogdet_kernels[type(A_array)](A_array)
+    try:
+        sign_array, logabsdet_array, LU_array, pivots_array = __linalg_slogdet_kernels[type(A_array)](A_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     sign = wrap_output(sign_array, node, 0)
     logabsdet = wrap_output(logabsdet_array, node, 1)
     LU = wrap(LU_array)
@@ -1233,7 +1322,10 @@ def _linalg_slogdet_out(A, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(_linalg_slogdet_out, A, out=out)
     refuse_grad("_linalg_slogdet", A, *out)
-    arrays = __linalg_slogdet_kernels[type(A_array)](A_array, out=out_arrays)
+    try:
+        arrays = __linalg_slogdet_kernels[type(A_array)](A_array, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1324,9 +1416,12 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
             node.B_shape = B_array.shape
             node.left = left
             node.kept = (save(A),)
-    result_array, LU_array, pivots_array, info_array = __linalg_solve_ex_kernels[type(A_array)](
-        A_array, B_array, left, check_errors
-    )
+    try:
+        result_array, LU_array, pivots_array, info_array = __linalg_solve_ex_kernels[type(A_array)](
+            A_array, B_array, left, check_errors
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result = wrap(result_array, node)
     LU = wrap(LU_array)
     pivots = wrap(pivots_array)
@@ -1353,7 +1448,10 @@ def _linalg_solve_ex_out(A, B, *, left=True, check_errors=False, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(_linalg_solve_ex_out, A, B, left=left, check_errors=check_errors, out=out)
     refuse_grad("_linalg_solve_ex", A, B, *out)
-    arrays = __linalg_solve_ex_kernels[type(A_array)](A_array, B_array, left, check_errors, out=out_arrays)
+    try:
+        arrays = __linalg_solve_ex_kernels[type(A_array)](A_array, B_array, left, check_errors, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1450,7 +1548,10 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
         node = nodes.LinalgLuFactorExBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    LU_array, pivots_array, info_array = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors)
+    try:
+        LU_array, pivots_array, info_array = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     LU = wrap(LU_array, node)
     pivots = wrap(pivots_array)
     info = wrap(info_array)
@@ -1475,7 +1576,10 @@ def linalg_lu_factor_ex_out(A, *, pivot=True, check_errors=False, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(linalg_lu_factor_ex_out, A, pivot=pivot, check_errors=check_errors, out=out)
     refuse_grad("linalg_lu_factor_ex", A, *out)
-    arrays = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors, out=out_arrays)
+    try:
+        arrays = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1594,7 +1698,10 @@ def linalg_lu(A, *, pivot=True, out=None):
         node = nodes.LinalgLuBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    P_array, L_array, U_array = _linalg_lu_kernels[type(A_array)](A_array, pivot)
+    try:
+        P_array, L_array, U_array = _linalg_lu_kernels[type(A_array)](A_array, pivot)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     P = wrap(P_array)
     L = wrap_output(L_array, node, 0)
     U = wrap_output(U_array, node, 1)
@@ -1617,7 +1724,10 @@ def linalg_lu_out(A, *, pivot=True, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(linalg_lu_out, A, pivot=pivot, out=out)
     refuse_grad("linalg_lu", A, *out)
-    arrays = _linalg_lu_kernels[type(A_array)](A_array, pivot, out=out_arrays)
+    try:
+        arrays = _linalg_lu_kernels[type(A_array)](A_array, pivot, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1747,9 +1857,12 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
             node.left = left
             node.unitriangular = unitriangular
             node.kept = (save(input),)
-    result = wrap(
-        _linalg_solve_triangular_kernels[type(input_array)](input_array, B_array, upper, left, unitriangular), node
-    )
+    try:
+        result = wrap(
+            _linalg_solve_triangular_kernels[type(input_array)](input_array, B_array, upper, left, unitriangular), node
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -1774,12 +1887,15 @@ def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=Fal
             linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
         )
     refuse_grad("linalg_solve_triangular", input, B, out)
-    adopt_result(
-        out,
-        _linalg_solve_triangular_kernels[type(input_array)](
-            input_array, B_array, upper, left, unitriangular, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _linalg_solve_triangular_kernels[type(input_array)](
+                input_array, B_array, upper, left, unitriangular, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1874,7 +1990,10 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.upper = upper
-    L_array, info_array = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors)
+    try:
+        L_array, info_array = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     L = wrap(L_array, node)
     info = wrap(info_array)
     if node is not None:
@@ -1898,7 +2017,10 @@ def linalg_cholesky_ex_out(input, *, upper=False, check_errors=False, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(linalg_cholesky_ex_out, input, upper=upper, check_errors=check_errors, out=out)
     refuse_grad("linalg_cholesky_ex", input, *out)
-    arrays = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors, out=out_arrays)
+    try:
+        arrays = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -2087,7 +2209,10 @@ def linalg_qr(A, mode="reduced", *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.mode = mode
-    Q_array, R_array = _linalg_qr_kernels[type(A_array)](A_array, mode)
+    try:
+        Q_array, R_array = _linalg_qr_kernels[type(A_array)](A_array, mode)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     Q = wrap_output(Q_array, node, 0)
     R = wrap_output(R_array, node, 1)
     if node is not None:
@@ -2109,7 +2234,10 @@ def linalg_qr_out(A, mode="reduced", *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(linalg_qr_out, A, mode, out=out)
     refuse_grad("linalg_qr", A, *out)
-    arrays = _linalg_qr_kernels[type(A_array)](A_array, mode, out=out_arrays)
+    try:
+        arrays = _linalg_qr_kernels[type(A_array)](A_array, mode, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -2165,7 +2293,10 @@ def geqrf(input, *, out=None):
         node = nodes.GeqrfBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    a_array, tau_array = _geqrf_kernels[type(input_array)](input_array)
+    try:
+        a_array, tau_array = _geqrf_kernels[type(input_array)](input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     a = wrap_output(a_array, node, 0)
     tau = wrap_output(tau_array, node, 1)
     return return_types.geqrf((a, tau))
@@ -2183,7 +2314,10 @@ def geqrf_out(input, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(geqrf_out, input, out=out)
     refuse_grad("aten::geqrf", input, *out)
-    arrays = _geqrf_kernels[type(input_array)](input_array, out=out_arrays)
+    try:
+        arrays = _geqrf_kernels[type(input_array)](input_array, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -2213,7 +2347,10 @@ def linalg_householder_product(input, tau, *, out=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, tau_edge)
             node.kept = (save(input), save(tau))
-    return wrap(_linalg_householder_product_kernels[type(input_array)](input_array, tau_array), node)
+    try:
+        return wrap(_linalg_householder_product_kernels[type(input_array)](input_array, tau_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def linalg_householder_product_out(input, tau, *, out):
@@ -2227,7 +2364,10 @@ def linalg_householder_product_out(input, tau, *, out):
     except AttributeError:
         return raise_bad_argument(linalg_householder_product_out, input, tau, out=out)
     refuse_grad("linalg_householder_product", input, tau, out)
-    adopt_result(out, _linalg_householder_product_kernels[type(input_array)](input_array, tau_array, out=out_array))
+    try:
+        adopt_result(out, _linalg_householder_product_kernels[type(input_array)](input_array, tau_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2292,7 +2432,10 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
             node.left = left
             node.transpose = transpose
             node.kept = (save(input), save(input2), save(input3))
-    return wrap(_ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose), node)
+    try:
+        return wrap(_ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
@@ -2311,9 +2454,13 @@ def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
     except AttributeError:
         return raise_bad_argument(ormqr_out, input, input2, input3, left, transpose, out=out)
     refuse_grad("ormqr", input, input2, input3, out)
-    adopt_result(
-        out, _ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose, out=out_array)
-    )
+    try:
+        adopt_result(
+            out,
+            _ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose, out=out_array),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2335,9 +2482,12 @@ def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
-    LD_array, pivots_array, info_array = _linalg_ldl_factor_ex_kernels[type(input_array)](
-        input_array, hermitian, check_errors
-    )
+    try:
+        LD_array, pivots_array, info_array = _linalg_ldl_factor_ex_kernels[type(input_array)](
+            input_array, hermitian, check_errors
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     LD = wrap(LD_array)
     pivots = wrap(pivots_array)
     info = wrap(info_array)
@@ -2363,7 +2513,10 @@ def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out)
         return raise_bad_argument(
             linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out
         )
-    arrays = _linalg_ldl_factor_ex_kernels[type(input_array)](input_array, hermitian, check_errors, out=out_arrays)
+    try:
+        arrays = _linalg_ldl_factor_ex_kernels[type(input_array)](input_array, hermitian, check_errors, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -2422,7 +2575,10 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
             node = nodes.LinalgLdlSolveBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (LD_edge, B_edge)
-    return wrap(_linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian), node)
+    try:
+        return wrap(_linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
@@ -2439,9 +2595,12 @@ def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
     except AttributeError:
         return raise_bad_argument(linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
     refuse_grad("aten::linalg_ldl_solve", LD, B, out)
-    adopt_result(
-        out, _linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2470,7 +2629,10 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
         node = nodes.LinalgSvdBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    U_array, S_array, Vh_array = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver)
+    try:
+        U_array, S_array, Vh_array = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     U = wrap_output(U_array, node, 0)
     S = wrap_output(S_array, node, 1)
     Vh = wrap_output(Vh_array, node, 2)
@@ -2497,7 +2659,10 @@ def _linalg_svd_out(A, full_matrices=False, compute_uv=True, *, driver=None, out
     except (AttributeError, TypeError):
         return raise_bad_argument(_linalg_svd_out, A, full_matrices, compute_uv, driver=driver, out=out)
     refuse_grad("_linalg_svd", A, *out)
-    arrays = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver, out=out_arrays)
+    try:
+        arrays = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -2615,7 +2780,10 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
         node = nodes.LinalgEighBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    eigenvalues_array, eigenvectors_array = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v)
+    try:
+        eigenvalues_array, eigenvectors_array = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     eigenvalues = wrap_output(eigenvalues_array, node, 0)
     eigenvectors = wrap_output(eigenvectors_array, node, 1)
     if node is not None:
@@ -2639,7 +2807,10 @@ def _linalg_eigh_out(A, UPLO="L", compute_v=True, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(_linalg_eigh_out, A, UPLO, compute_v, out=out)
     refuse_grad("_linalg_eigh", A, *out)
-    arrays = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v, out=out_arrays)
+    try:
+        arrays = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -2723,7 +2894,10 @@ def linalg_eig(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.self_is_complex = input.is_complex()
-    eigenvalues_array, eigenvectors_array = _linalg_eig_kernels[type(input_array)](input_array)
+    try:
+        eigenvalues_array, eigenvectors_array = _linalg_eig_kernels[type(input_array)](input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     eigenvalues = wrap_output(eigenvalues_array, node, 0)
     eigenvectors = wrap_output(eigenvectors_array, node, 1)
     if node is not None:
@@ -2743,7 +2917,10 @@ def linalg_eig_out(input, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(linalg_eig_out, input, out=out)
     refuse_grad("linalg_eig", input, *out)
-    arrays = _linalg_eig_kernels[type(input_array)](input_array, out=out_arrays)
+    try:
+        arrays = _linalg_eig_kernels[type(input_array)](input_array, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -2794,7 +2971,10 @@ def linalg_matrix_exp(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    return wrap(_linalg_matrix_exp_kernels[type(input_array)](input_array), node)
+    try:
+        return wrap(_linalg_matrix_exp_kernels[type(input_array)](input_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def matrix_exp(input):
@@ -2816,7 +2996,10 @@ def linalg_matrix_power(input, n, *, out=None):
         return raise_bad_argument(linalg_matrix_power, input, n, out=out)
     if type(n) is not int:
         n = int_of(n, "linalg_matrix_power", "n", 2)
-    return composite.matrix_power(input, n)
+    try:
+        return composite.matrix_power(input, n)
+    except CALL_ERRORS as error:
+        raise explained(error, linalg_matrix_power, (linalg_matrix_power,), (input, n), {}) from None
 
 
 def linalg_matrix_power_out(input, n, *, out):
@@ -2872,7 +3055,10 @@ def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
         dim1 = int_of(dim1, "linalg_diagonal", "dim1")
     if type(dim2) is not int:
         dim2 = int_of(dim2, "linalg_diagonal", "dim2")
-    return composite.linalg_diagonal(A, offset=offset, dim1=dim1, dim2=dim2)
+    try:
+        return composite.linalg_diagonal(A, offset=offset, dim1=dim1, dim2=dim2)
+    except CALL_ERRORS as error:
+        raise explained(error, linalg_diagonal, (linalg_diagonal,), (A,), {}) from None
 
 
 def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
@@ -2948,7 +3134,7 @@ def linalg_matrix_norm(
             return linalg_matrix_norm_default(input, ord, dim, keepdim, dtype=dtype, out=out)
         if isinstance(ord, str):
             return linalg_matrix_norm_str_ord(input, ord, dim, keepdim, dtype=dtype, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             linalg_matrix_norm,
@@ -3080,7 +3266,7 @@ def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdi
         keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
     try:
         return composite.frobenius_norm(input, dim, keepdim)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, frobenius_norm, (frobenius_norm,), (input, dim, keepdim), {}) from None
 
 
@@ -3179,7 +3365,7 @@ def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=Non
             return linalg_norm_default(input, ord, dim, keepdim, dtype=dtype, out=out)
         if isinstance(ord, str):
             return linalg_norm_ord_str(input, ord, dim, keepdim, dtype=dtype, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             linalg_norm,
@@ -3266,7 +3452,7 @@ def linalg_cond(input, p=None, *, out=None):
             return linalg_cond_default(input, p, out=out)
         if isinstance(p, str):
             return linalg_cond_p_str(input, p, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, linalg_cond, (linalg_cond_default, linalg_cond_p_str), (input, p), {"out": out}
         ) from None
@@ -3442,7 +3628,7 @@ def linalg_matrix_rank(input, tol=..., hermitian=False, *, atol=None, rtol=None,
             and tol is ...
         ):
             return linalg_matrix_rank_atol_rtol_float(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             linalg_matrix_rank,
@@ -3654,7 +3840,7 @@ def linalg_pinv(input, rcond=..., hermitian=False, *, atol=None, rtol=None, out=
             and rcond is ...
         ):
             return linalg_pinv_atol_rtol_float(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             linalg_pinv,
@@ -3761,7 +3947,10 @@ def linalg_tensorinv(input, ind=2, *, out=None):
         return raise_bad_argument(linalg_tensorinv, input, ind, out=out)
     if type(ind) is not int:
         ind = int_of(ind, "linalg_tensorinv", "ind", 2)
-    return composite.linalg_tensorinv(input, ind)
+    try:
+        return composite.linalg_tensorinv(input, ind)
+    except CALL_ERRORS as error:
+        raise explained(error, linalg_tensorinv, (linalg_tensorinv,), (input, ind), {}) from None
 
 
 def linalg_tensorinv_out(input, ind=2, *, out):
@@ -3792,7 +3981,7 @@ def linalg_tensorsolve(input, other, dims=None, *, out=None):
         dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
     try:
         return composite.linalg_tensorsolve(input, other, dims)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, linalg_tensorsolve, (linalg_tensorsolve,), (input, other, dims), {}) from None
 
 
@@ -3822,7 +4011,7 @@ def linalg_multi_dot(tensors, *, out=None):
         return raise_bad_argument(linalg_multi_dot, tensors, out=out)
     try:
         return composite.linalg_multi_dot(tensors)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, linalg_multi_dot, (linalg_multi_dot,), (tensors,), {}) from None
 
 
@@ -3848,7 +4037,7 @@ def chain_matmul(matrices, *, out=None):
         return raise_bad_argument(chain_matmul, matrices, out=out)
     try:
         return composite.chain_matmul(matrices)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, chain_matmul, (chain_matmul,), (matrices,), {}) from None
 
 
@@ -3894,7 +4083,10 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
             node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
     if node is not None:
         return recorded(node, composite.linalg_cross, input, other, dim=dim)
-    return composite.linalg_cross(input, other, dim=dim)
+    try:
+        return composite.linalg_cross(input, other, dim=dim)
+    except CALL_ERRORS as error:
+        raise explained(error, linalg_cross, (linalg_cross,), (input, other), {}) from None
 
 
 def linalg_cross_out(input, other, *, dim=-1, out):
@@ -3927,7 +4119,10 @@ def cross(input, other, dim=None, *, out=None, axis=None):
         return raise_bad_argument(cross, input, other, dim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "cross", "dim", 3)
-    return composite.cross(input, other, dim)
+    try:
+        return composite.cross(input, other, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, cross, (cross,), (input, other, dim), {}) from None
 
 
 def cross_out(input, other, dim=None, *, out):
@@ -3954,7 +4149,10 @@ def linalg_vander(x, *, N=None):
         return raise_bad_argument(linalg_vander, x, N=N)
     if N is not None and type(N) is not int:
         N = int_of(N, "linalg_vander", "N")
-    return composite.linalg_vander(x, N=N)
+    try:
+        return composite.linalg_vander(x, N=N)
+    except CALL_ERRORS as error:
+        raise explained(error, linalg_vander, (linalg_vander,), (x,), {}) from None
 
 
 def cdist(x1, x2, p=2.0, compute_mode=None):
@@ -3969,7 +4167,10 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
         p = float_of(p, "cdist", "p", 3)
     if compute_mode is not None and type(compute_mode) is not int:
         compute_mode = int_of(compute_mode, "cdist", "compute_mode", 4)
-    return composite.cdist(x1, x2, p, compute_mode)
+    try:
+        return composite.cdist(x1, x2, p, compute_mode)
+    except CALL_ERRORS as error:
+        raise explained(error, cdist, (cdist,), (x1, x2, p, compute_mode), {}) from None
 
 
 def _cdist_forward(x1, x2, p, compute_mode):
@@ -4002,7 +4203,10 @@ def _cdist_forward(x1, x2, p, compute_mode):
         result = recorded(node, composite.cdist_forward, x1, x2, p, compute_mode)
         node.kept += (save_output(node, result),)
         return result
-    return composite.cdist_forward(x1, x2, p, compute_mode)
+    try:
+        return composite.cdist_forward(x1, x2, p, compute_mode)
+    except CALL_ERRORS as error:
+        raise explained(error, _cdist_forward, (_cdist_forward,), (x1, x2, p, compute_mode), {}) from None
 
 
 def pdist(input, p=2.0):
@@ -4053,4 +4257,7 @@ def vander(x, N=None, increasing=False):
         N = int_of(N, "vander", "N", 2)
     if increasing is not False and increasing is not True:
         increasing = bool_of(increasing, "vander", "increasing", 3)
-    return composite.vander(x, N, increasing)
+    try:
+        return composite.vander(x, N, increasing)
+    except CALL_ERRORS as error:
+        raise explained(error, vander, (vander,), (x, N, increasing), {}) from None

@@ -12,6 +12,7 @@ from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import loss as composite
 from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
     bool_of,
     explained,
     float_of,
@@ -21,6 +22,7 @@ from mindtorch.dispatch.arguments import (
     raise_no_overload,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, wrap
@@ -56,9 +58,14 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
         node.reduction = reduction
         node.ignore_index = ignore_index
         node.kept = (save(input), save(target), save(weight) if weight is not None else None)
-    output_array, total_weight_array = _nll_loss_forward_kernels[type(input_array)](
-        input_array, target_array, weight_array, reduction, ignore_index
-    )
+    try:
+        output_array, total_weight_array = _nll_loss_forward_kernels[type(input_array)](
+            input_array, target_array, weight_array, reduction, ignore_index
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, nll_loss_forward, (nll_loss_forward,), (input, target, weight, reduction, ignore_index), {}
+        ) from None
     output = wrap(output_array, node)
     total_weight = wrap(total_weight_array)
     if node is not None:
@@ -84,9 +91,12 @@ def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out)
     except (AttributeError, TypeError):
         return raise_bad_argument(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
     refuse_grad("nll_loss_forward", input, *out)
-    arrays = _nll_loss_forward_kernels[type(input_array)](
-        input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
-    )
+    try:
+        arrays = _nll_loss_forward_kernels[type(input_array)](
+            input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -134,12 +144,21 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
                 save(target) if grad_output_edge else None,
                 save(weight) if grad_output_edge and weight is not None else None,
             )
-    return wrap(
-        _nll_loss_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, target_array, weight_array, reduction, ignore_index, total_weight_array
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _nll_loss_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, target_array, weight_array, reduction, ignore_index, total_weight_array
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            nll_loss_backward,
+            (nll_loss_backward,),
+            (grad_output, input, target, weight, reduction, ignore_index, total_weight),
+            {},
+        ) from None
 
 
 def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out):
@@ -164,19 +183,22 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
             nll_loss_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     refuse_grad("nll_loss_backward", grad_output, input, out)
-    adopt_result(
-        out,
-        _nll_loss_backward_kernels[type(grad_output_array)](
-            grad_output_array,
-            input_array,
-            target_array,
-            weight_array,
-            reduction,
-            ignore_index,
-            total_weight_array,
-            out=out_array,
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _nll_loss_backward_kernels[type(grad_output_array)](
+                grad_output_array,
+                input_array,
+                target_array,
+                weight_array,
+                reduction,
+                ignore_index,
+                total_weight_array,
+                out=out_array,
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -197,7 +219,10 @@ def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100, *, out=
         reduction = int_of(reduction, "nll_loss", "reduction", 4)
     if type(ignore_index) is not int:
         ignore_index = int_of(ignore_index, "nll_loss", "ignore_index", 5)
-    return composite.nll_loss(input, target, weight, reduction, ignore_index)
+    try:
+        return composite.nll_loss(input, target, weight, reduction, ignore_index)
+    except CALL_ERRORS as error:
+        raise explained(error, nll_loss, (nll_loss,), (input, target, weight, reduction, ignore_index), {}) from None
 
 
 def nll_loss_out(input, target, weight=None, reduction=1, ignore_index=-100, *, out):
@@ -251,9 +276,14 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
         node.reduction = reduction
         node.ignore_index = ignore_index
         node.kept = (save(input), save(target), save(weight) if weight is not None else None)
-    output_array, total_weight_array = _nll_loss2d_forward_kernels[type(input_array)](
-        input_array, target_array, weight_array, reduction, ignore_index
-    )
+    try:
+        output_array, total_weight_array = _nll_loss2d_forward_kernels[type(input_array)](
+            input_array, target_array, weight_array, reduction, ignore_index
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, nll_loss2d_forward, (nll_loss2d_forward,), (input, target, weight, reduction, ignore_index), {}
+        ) from None
     output = wrap(output_array, node)
     total_weight = wrap(total_weight_array)
     if node is not None:
@@ -279,9 +309,12 @@ def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, ou
     except (AttributeError, TypeError):
         return raise_bad_argument(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
     refuse_grad("nll_loss2d_forward", input, *out)
-    arrays = _nll_loss2d_forward_kernels[type(input_array)](
-        input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
-    )
+    try:
+        arrays = _nll_loss2d_forward_kernels[type(input_array)](
+            input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -331,12 +364,21 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
                 save(target) if grad_output_edge else None,
                 save(weight) if grad_output_edge and weight is not None else None,
             )
-    return wrap(
-        _nll_loss2d_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, target_array, weight_array, reduction, ignore_index, total_weight_array
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _nll_loss2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, target_array, weight_array, reduction, ignore_index, total_weight_array
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            nll_loss2d_backward,
+            (nll_loss2d_backward,),
+            (grad_output, input, target, weight, reduction, ignore_index, total_weight),
+            {},
+        ) from None
 
 
 def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, *, out):
@@ -363,19 +405,22 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
             nll_loss2d_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
     refuse_grad("nll_loss2d_backward", grad_output, input, out)
-    adopt_result(
-        out,
-        _nll_loss2d_backward_kernels[type(grad_output_array)](
-            grad_output_array,
-            input_array,
-            target_array,
-            weight_array,
-            reduction,
-            ignore_index,
-            total_weight_array,
-            out=out_array,
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _nll_loss2d_backward_kernels[type(grad_output_array)](
+                grad_output_array,
+                input_array,
+                target_array,
+                weight_array,
+                reduction,
+                ignore_index,
+                total_weight_array,
+                out=out_array,
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -396,7 +441,12 @@ def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100, *, ou
         reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
     if type(ignore_index) is not int:
         ignore_index = int_of(ignore_index, "nll_loss2d", "ignore_index", 5)
-    return composite.nll_loss2d(input, target, weight, reduction, ignore_index)
+    try:
+        return composite.nll_loss2d(input, target, weight, reduction, ignore_index)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, nll_loss2d, (nll_loss2d,), (input, target, weight, reduction, ignore_index), {}
+        ) from None
 
 
 def nll_loss2d_out(input, target, weight=None, reduction=1, ignore_index=-100, *, out):
@@ -433,7 +483,12 @@ def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
         reduction = int_of(reduction, "nll_loss_nd", "reduction", 4)
     if type(ignore_index) is not int:
         ignore_index = int_of(ignore_index, "nll_loss_nd", "ignore_index", 5)
-    return composite.nll_loss_nd(input, target, weight, reduction, ignore_index)
+    try:
+        return composite.nll_loss_nd(input, target, weight, reduction, ignore_index)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, nll_loss_nd, (nll_loss_nd,), (input, target, weight, reduction, ignore_index), {}
+        ) from None
 
 
 def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
@@ -452,7 +507,16 @@ def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-10
         ignore_index = int_of(ignore_index, "cross_entropy_loss", "ignore_index", 5)
     if type(label_smoothing) is not float:
         label_smoothing = float_of(label_smoothing, "cross_entropy_loss", "label_smoothing", 6)
-    return composite.cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smoothing)
+    try:
+        return composite.cross_entropy_loss(input, target, weight, reduction, ignore_index, label_smoothing)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            cross_entropy_loss,
+            (cross_entropy_loss,),
+            (input, target, weight, reduction, ignore_index, label_smoothing),
+            {},
+        ) from None
 
 
 _mse_loss_kernels = kernel_table("mse_loss")
@@ -481,7 +545,10 @@ def mse_loss(input, target, reduction=1, *, out=None):
             node.next_edges = (input_edge, target_edge)
             node.reduction = reduction
             node.kept = (save(input), save(target))
-    return wrap(_mse_loss_kernels[type(input_array)](input_array, target_array, reduction), node)
+    try:
+        return wrap(_mse_loss_kernels[type(input_array)](input_array, target_array, reduction), node)
+    except CALL_ERRORS as error:
+        raise explained(error, mse_loss, (mse_loss,), (input, target, reduction), {}) from None
 
 
 def mse_loss_out(input, target, reduction=1, *, out):
@@ -497,7 +564,10 @@ def mse_loss_out(input, target, reduction=1, *, out):
     except AttributeError:
         return raise_bad_argument(mse_loss_out, input, target, reduction, out=out)
     refuse_grad("mse_loss", input, target, out)
-    adopt_result(out, _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array))
+    try:
+        adopt_result(out, _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -536,10 +606,17 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
                 save(target) if grad_output_edge else None,
                 save(grad_output) if (input_edge or target_edge) else None,
             )
-    return wrap(
-        _mse_loss_backward_kernels[type(grad_output_array)](grad_output_array, input_array, target_array, reduction),
-        node,
-    )
+    try:
+        return wrap(
+            _mse_loss_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, target_array, reduction
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, mse_loss_backward, (mse_loss_backward,), (grad_output, input, target, reduction), {}
+        ) from None
 
 
 def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
@@ -556,12 +633,15 @@ def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
     except AttributeError:
         return raise_bad_argument(mse_loss_backward_out, grad_output, input, target, reduction, out=out)
     refuse_grad("mse_loss_backward", grad_output, input, target, out)
-    adopt_result(
-        out,
-        _mse_loss_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, target_array, reduction, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _mse_loss_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, target_array, reduction, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -576,7 +656,10 @@ def l1_loss(input, target, reduction=1):
         return raise_bad_argument(l1_loss, input, target, reduction)
     if type(reduction) is not int:
         reduction = int_of(reduction, "l1_loss", "reduction", 3)
-    return composite.l1_loss(input, target, reduction)
+    try:
+        return composite.l1_loss(input, target, reduction)
+    except CALL_ERRORS as error:
+        raise explained(error, l1_loss, (l1_loss,), (input, target, reduction), {}) from None
 
 
 _smooth_l1_loss_kernels = kernel_table("smooth_l1_loss")
@@ -608,7 +691,10 @@ def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
             node.reduction = reduction
             node.beta = beta
             node.kept = (save(input), save(target))
-    return wrap(_smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta), node)
+    try:
+        return wrap(_smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta), node)
+    except CALL_ERRORS as error:
+        raise explained(error, smooth_l1_loss, (smooth_l1_loss,), (input, target, reduction, beta), {}) from None
 
 
 def smooth_l1_loss_out(input, target, reduction=1, beta=1.0, *, out):
@@ -626,9 +712,12 @@ def smooth_l1_loss_out(input, target, reduction=1, beta=1.0, *, out):
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_out, input, target, reduction, beta, out=out)
     refuse_grad("smooth_l1_loss", input, target, out)
-    adopt_result(
-        out, _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -666,12 +755,21 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
             node.beta = beta
             node.reduction = reduction
             node.kept = (save(input), save(target), save(grad_output) if (input_edge or target_edge) else None)
-    return wrap(
-        _smooth_l1_loss_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, target_array, reduction, beta
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _smooth_l1_loss_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, target_array, reduction, beta
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            smooth_l1_loss_backward,
+            (smooth_l1_loss_backward,),
+            (grad_output, input, target, reduction, beta),
+            {},
+        ) from None
 
 
 def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, out):
@@ -690,12 +788,15 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
     refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
-    adopt_result(
-        out,
-        _smooth_l1_loss_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, target_array, reduction, beta, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _smooth_l1_loss_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, target_array, reduction, beta, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -731,7 +832,10 @@ def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
             node.kept = (save(input), save(target))
     if node is not None:
         return recorded(node, composite.huber_loss, input, target, reduction, delta)
-    return composite.huber_loss(input, target, reduction, delta)
+    try:
+        return composite.huber_loss(input, target, reduction, delta)
+    except CALL_ERRORS as error:
+        raise explained(error, huber_loss, (huber_loss,), (input, target, reduction, delta), {}) from None
 
 
 def huber_loss_out(input, target, reduction=1, delta=1.0, *, out):
@@ -766,7 +870,12 @@ def huber_loss_backward(grad_output, input, target, reduction, delta):
         reduction = int_of(reduction, "huber_loss_backward", "reduction", 4)
     if type(delta) is not float:
         delta = float_of(delta, "huber_loss_backward", "delta", 5)
-    return composite.huber_loss_backward(grad_output, input, target, reduction, delta)
+    try:
+        return composite.huber_loss_backward(grad_output, input, target, reduction, delta)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, huber_loss_backward, (huber_loss_backward,), (grad_output, input, target, reduction, delta), {}
+        ) from None
 
 
 _binary_cross_entropy_kernels = kernel_table("binary_cross_entropy")
@@ -805,9 +914,14 @@ def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
                 save(target) if input_edge else None,
                 save(weight) if (input_edge or target_edge) and weight is not None else None,
             )
-    return wrap(
-        _binary_cross_entropy_kernels[type(input_array)](input_array, target_array, weight_array, reduction), node
-    )
+    try:
+        return wrap(
+            _binary_cross_entropy_kernels[type(input_array)](input_array, target_array, weight_array, reduction), node
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, binary_cross_entropy, (binary_cross_entropy,), (input, target, weight, reduction), {}
+        ) from None
 
 
 def binary_cross_entropy_out(input, target, weight=None, reduction=1, *, out):
@@ -824,12 +938,15 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=1, *, out):
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy_out, input, target, weight, reduction, out=out)
     refuse_grad("binary_cross_entropy", input, target, weight, out)
-    adopt_result(
-        out,
-        _binary_cross_entropy_kernels[type(input_array)](
-            input_array, target_array, weight_array, reduction, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _binary_cross_entropy_kernels[type(input_array)](
+                input_array, target_array, weight_array, reduction, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -874,12 +991,21 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
                 save(weight) if (grad_output_edge or input_edge or target_edge) and weight is not None else None,
                 save(grad_output) if (input_edge or target_edge) else None,
             )
-    return wrap(
-        _binary_cross_entropy_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, target_array, weight_array, reduction
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _binary_cross_entropy_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, target_array, weight_array, reduction
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            binary_cross_entropy_backward,
+            (binary_cross_entropy_backward,),
+            (grad_output, input, target, weight, reduction),
+            {},
+        ) from None
 
 
 def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, reduction=1, *, out):
@@ -899,12 +1025,15 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
             binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out
         )
     refuse_grad("binary_cross_entropy_backward", grad_output, input, target, weight, out)
-    adopt_result(
-        out,
-        _binary_cross_entropy_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, target_array, weight_array, reduction, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _binary_cross_entropy_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, target_array, weight_array, reduction, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -947,12 +1076,21 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
                 save(pos_weight) if (input_edge or target_edge) and pos_weight is not None else None,
                 save(weight) if (input_edge or target_edge) and weight is not None else None,
             )
-    return wrap(
-        _binary_cross_entropy_with_logits_kernels[type(input_array)](
-            input_array, target_array, weight_array, pos_weight_array, reduction
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _binary_cross_entropy_with_logits_kernels[type(input_array)](
+                input_array, target_array, weight_array, pos_weight_array, reduction
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            binary_cross_entropy_with_logits,
+            (binary_cross_entropy_with_logits,),
+            (input, target, weight, pos_weight, reduction),
+            {},
+        ) from None
 
 
 __ctc_loss_default_kernels = kernel_table("_ctc_loss")
@@ -991,9 +1129,12 @@ def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0
         node.blank = blank
         node.zero_infinity = zero_infinity
         node.kept = (save(log_probs), save(targets))
-    result0_array, result1_array = __ctc_loss_default_kernels[type(log_probs_array)](
-        log_probs_array, targets_array, input_lengths, target_lengths, blank, zero_infinity
-    )
+    try:
+        result0_array, result1_array = __ctc_loss_default_kernels[type(log_probs_array)](
+            log_probs_array, targets_array, input_lengths, target_lengths, blank, zero_infinity
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
@@ -1033,9 +1174,12 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
         node.blank = blank
         node.zero_infinity = zero_infinity
         node.kept = (save(log_probs), save(targets), save(input_lengths), save(target_lengths))
-    result0_array, result1_array = __ctc_loss_Tensor_kernels[type(log_probs_array)](
-        log_probs_array, targets_array, input_lengths_array, target_lengths_array, blank, zero_infinity
-    )
+    try:
+        result0_array, result1_array = __ctc_loss_Tensor_kernels[type(log_probs_array)](
+            log_probs_array, targets_array, input_lengths_array, target_lengths_array, blank, zero_infinity
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
@@ -1052,7 +1196,7 @@ def _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_i
             return _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
         if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
             return _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _ctc_loss,
@@ -1132,20 +1276,23 @@ def _ctc_loss_backward_default(
             node = nodes.CtcLossBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_edge, log_probs_edge, neg_log_likelihood_edge, log_alpha_edge)
-    return wrap(
-        __ctc_loss_backward_default_kernels[type(grad_array)](
-            grad_array,
-            log_probs_array,
-            targets_array,
-            input_lengths,
-            target_lengths,
-            neg_log_likelihood_array,
-            log_alpha_array,
-            blank,
-            zero_infinity,
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            __ctc_loss_backward_default_kernels[type(grad_array)](
+                grad_array,
+                log_probs_array,
+                targets_array,
+                input_lengths,
+                target_lengths,
+                neg_log_likelihood_array,
+                log_alpha_array,
+                blank,
+                zero_infinity,
+            ),
+            node,
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 __ctc_loss_backward_Tensor_kernels = kernel_table("_ctc_loss_backward.Tensor")
@@ -1217,20 +1364,23 @@ def _ctc_loss_backward_Tensor(
             node = nodes.CtcLossBackwardBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_edge, log_probs_edge, neg_log_likelihood_edge, log_alpha_edge)
-    return wrap(
-        __ctc_loss_backward_Tensor_kernels[type(grad_array)](
-            grad_array,
-            log_probs_array,
-            targets_array,
-            input_lengths_array,
-            target_lengths_array,
-            neg_log_likelihood_array,
-            log_alpha_array,
-            blank,
-            zero_infinity,
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            __ctc_loss_backward_Tensor_kernels[type(grad_array)](
+                grad_array,
+                log_probs_array,
+                targets_array,
+                input_lengths_array,
+                target_lengths_array,
+                neg_log_likelihood_array,
+                log_alpha_array,
+                blank,
+                zero_infinity,
+            ),
+            node,
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def _ctc_loss_backward(
@@ -1264,7 +1414,7 @@ def _ctc_loss_backward(
                 blank,
                 zero_infinity,
             )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _ctc_loss_backward,
@@ -1355,7 +1505,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
             return ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
         if isinstance(input_lengths, (tuple, list)) and isinstance(target_lengths, (tuple, list)):
             return ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             ctc_loss,
@@ -1383,7 +1533,12 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=1):
         margin = float_of(margin, "hinge_embedding_loss", "margin", 3)
     if type(reduction) is not int:
         reduction = int_of(reduction, "hinge_embedding_loss", "reduction", 4)
-    return composite.hinge_embedding_loss(input, target, margin, reduction)
+    try:
+        return composite.hinge_embedding_loss(input, target, margin, reduction)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, hinge_embedding_loss, (hinge_embedding_loss,), (input, target, margin, reduction), {}
+        ) from None
 
 
 def poisson_nll_loss(input, target, log_input, full, eps, reduction):
@@ -1402,7 +1557,12 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
         eps = float_of(eps, "poisson_nll_loss", "eps", 5)
     if type(reduction) is not int:
         reduction = int_of(reduction, "poisson_nll_loss", "reduction", 6)
-    return composite.poisson_nll_loss(input, target, log_input, full, eps, reduction)
+    try:
+        return composite.poisson_nll_loss(input, target, log_input, full, eps, reduction)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, poisson_nll_loss, (poisson_nll_loss,), (input, target, log_input, full, eps, reduction), {}
+        ) from None
 
 
 def kl_div(input, target, reduction=1, *, log_target=False):
@@ -1417,4 +1577,7 @@ def kl_div(input, target, reduction=1, *, log_target=False):
         reduction = int_of(reduction, "kl_div", "reduction", 3)
     if log_target is not False and log_target is not True:
         log_target = bool_of(log_target, "kl_div", "log_target")
-    return composite.kl_div(input, target, reduction, log_target=log_target)
+    try:
+        return composite.kl_div(input, target, reduction, log_target=log_target)
+    except CALL_ERRORS as error:
+        raise explained(error, kl_div, (kl_div,), (input, target, reduction), {}) from None

@@ -13,6 +13,7 @@ from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import nn as composite
 from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
     bool_of,
     explained,
     float_of,
@@ -25,6 +26,7 @@ from mindtorch.dispatch.arguments import (
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, as_operand, wrap, wrap_output
@@ -81,7 +83,7 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             convolution,
@@ -164,19 +166,40 @@ def convolution_backward(
             node.output_padding = output_padding
             node.groups = groups
             node.kept = (save(grad_output), save(input), save(weight))
-    result0_array, result1_array, result2_array = _convolution_backward_kernels[type(grad_output_array)](
-        grad_output_array,
-        input_array,
-        weight_array,
-        bias_sizes,
-        stride,
-        padding,
-        dilation,
-        transposed,
-        output_padding,
-        groups,
-        output_mask,
-    )
+    try:
+        result0_array, result1_array, result2_array = _convolution_backward_kernels[type(grad_output_array)](
+            grad_output_array,
+            input_array,
+            weight_array,
+            bias_sizes,
+            stride,
+            padding,
+            dilation,
+            transposed,
+            output_padding,
+            groups,
+            output_mask,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            convolution_backward,
+            (convolution_backward,),
+            (
+                grad_output,
+                input,
+                weight,
+                bias_sizes,
+                stride,
+                padding,
+                dilation,
+                transposed,
+                output_padding,
+                groups,
+                output_mask,
+            ),
+            {},
+        ) from None
     result0 = wrap_output(result0_array, node, 0)
     result1 = wrap_output(result1_array, node, 1)
     result2 = wrap_output(result2_array, node, 2)
@@ -298,7 +321,7 @@ def conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), g
             return conv1d_default(input, weight, bias, stride, padding, dilation, groups)
         if isinstance(padding, str):
             return conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             conv1d,
@@ -345,7 +368,7 @@ def conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1,
             return conv2d_default(input, weight, bias, stride, padding, dilation, groups)
         if isinstance(padding, str):
             return conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             conv2d,
@@ -392,7 +415,7 @@ def conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilati
             return conv3d_default(input, weight, bias, stride, padding, dilation, groups)
         if isinstance(padding, str):
             return conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             conv3d,
@@ -443,7 +466,7 @@ def conv_transpose2d(
         dilation = ints_of(dilation, "conv_transpose2d", "dilation", 8)
     try:
         return composite.conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             conv_transpose2d,
@@ -481,7 +504,7 @@ def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), c
         ceil_mode = bool_of(ceil_mode, "max_pool2d", "ceil_mode", 6)
     try:
         return composite.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, max_pool2d, (max_pool2d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}
         ) from None
@@ -539,9 +562,18 @@ def max_pool2d_with_indices(
         node.dilation = dilation
         node.ceil_mode = ceil_mode
         node.kept = (save(input),)
-    result0_array, result1_array = _max_pool2d_with_indices_kernels[type(input_array)](
-        input_array, kernel_size, stride, padding, dilation, ceil_mode
-    )
+    try:
+        result0_array, result1_array = _max_pool2d_with_indices_kernels[type(input_array)](
+            input_array, kernel_size, stride, padding, dilation, ceil_mode
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            max_pool2d_with_indices,
+            (max_pool2d_with_indices,),
+            (input, kernel_size, stride, padding, dilation, ceil_mode),
+            {},
+        ) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
@@ -587,9 +619,12 @@ def max_pool2d_with_indices_out(
             max_pool2d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
         )
     refuse_grad("max_pool2d_with_indices", input, *out)
-    arrays = _max_pool2d_with_indices_kernels[type(input_array)](
-        input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
-    )
+    try:
+        arrays = _max_pool2d_with_indices_kernels[type(input_array)](
+            input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -673,7 +708,7 @@ def max_pool2d_with_indices_backward(
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             max_pool2d_with_indices_backward,
@@ -737,20 +772,23 @@ def max_pool2d_with_indices_backward_out(
             out=out,
         )
     refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
-    adopt_result(
-        out,
-        _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
-            grad_output_array,
-            input_array,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            ceil_mode,
-            indices_array,
-            out=out_array,
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _max_pool2d_with_indices_backward_kernels[type(grad_output_array)](
+                grad_output_array,
+                input_array,
+                kernel_size,
+                stride,
+                padding,
+                dilation,
+                ceil_mode,
+                indices_array,
+                out=out_array,
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -827,7 +865,7 @@ def avg_pool2d(
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             avg_pool2d,
@@ -881,12 +919,15 @@ def avg_pool2d_out(
             avg_pool2d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     refuse_grad("avg_pool2d", input, out)
-    adopt_result(
-        out,
-        _avg_pool2d_kernels[type(input_array)](
-            input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _avg_pool2d_kernels[type(input_array)](
+                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -979,7 +1020,7 @@ def avg_pool2d_backward(
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             avg_pool2d_backward,
@@ -1042,20 +1083,23 @@ def avg_pool2d_backward_out(
             out=out,
         )
     refuse_grad("avg_pool2d_backward", grad_output, input, out)
-    adopt_result(
-        out,
-        _avg_pool2d_backward_kernels[type(grad_output_array)](
-            grad_output_array,
-            input_array,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-            out=out_array,
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _avg_pool2d_backward_kernels[type(grad_output_array)](
+                grad_output_array,
+                input_array,
+                kernel_size,
+                stride,
+                padding,
+                ceil_mode,
+                count_include_pad,
+                divisor_override,
+                out=out_array,
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1079,7 +1123,7 @@ def adaptive_avg_pool2d(input, output_size, *more_output_size, out=None):
         )
     try:
         return composite.adaptive_avg_pool2d(input, output_size)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, adaptive_avg_pool2d, (adaptive_avg_pool2d,), (input, output_size), {}) from None
 
 
@@ -1136,7 +1180,7 @@ def _adaptive_avg_pool2d(input, output_size, *more_output_size):
         node.kept = (save(input),)
     try:
         return wrap(__adaptive_avg_pool2d_kernels[type(input_array)](input_array, output_size), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _adaptive_avg_pool2d, (_adaptive_avg_pool2d,), (input, output_size), {}) from None
 
 
@@ -1163,7 +1207,12 @@ def _adaptive_avg_pool2d_backward(grad_output, input):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, input_edge)
             node.grad_output_shape = grad_output_array.shape
-    return wrap(__adaptive_avg_pool2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node)
+    try:
+        return wrap(
+            __adaptive_avg_pool2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _native_batch_norm_kernels = kernel_table("native_batch_norm")
@@ -1216,9 +1265,12 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
                 save(running_mean) if running_mean is not None else None,
                 save(running_var) if running_var is not None else None,
             )
-    result0_array, result1_array, result2_array = _native_batch_norm_kernels[type(input_array)](
-        input_array, weight_array, bias_array, running_mean_array, running_var_array, training, momentum, eps
-    )
+    try:
+        result0_array, result1_array, result2_array = _native_batch_norm_kernels[type(input_array)](
+            input_array, weight_array, bias_array, running_mean_array, running_var_array, training, momentum, eps
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     result2 = wrap(result2_array)
@@ -1255,17 +1307,20 @@ def native_batch_norm_out(input, weight, bias, running_mean, running_var, traini
             native_batch_norm_out, input, weight, bias, running_mean, running_var, training, momentum, eps, out=out
         )
     refuse_grad("native_batch_norm", input, weight, bias, *out)
-    arrays = _native_batch_norm_kernels[type(input_array)](
-        input_array,
-        weight_array,
-        bias_array,
-        running_mean_array,
-        running_var_array,
-        training,
-        momentum,
-        eps,
-        out=out_arrays,
-    )
+    try:
+        arrays = _native_batch_norm_kernels[type(input_array)](
+            input_array,
+            weight_array,
+            bias_array,
+            running_mean_array,
+            running_var_array,
+            training,
+            momentum,
+            eps,
+            out=out_arrays,
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1345,18 +1400,21 @@ def native_batch_norm_backward(
                 save(save_mean) if save_mean is not None else None,
                 save(save_invstd) if save_invstd is not None else None,
             )
-    result0_array, result1_array, result2_array = _native_batch_norm_backward_kernels[type(grad_out_array)](
-        grad_out_array,
-        input_array,
-        weight_array,
-        running_mean_array,
-        running_var_array,
-        save_mean_array,
-        save_invstd_array,
-        train,
-        eps,
-        output_mask,
-    )
+    try:
+        result0_array, result1_array, result2_array = _native_batch_norm_backward_kernels[type(grad_out_array)](
+            grad_out_array,
+            input_array,
+            weight_array,
+            running_mean_array,
+            running_var_array,
+            save_mean_array,
+            save_invstd_array,
+            train,
+            eps,
+            output_mask,
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result0 = wrap_output(result0_array, node, 0)
     result1 = wrap_output(result1_array, node, 1)
     result2 = wrap_output(result2_array, node, 2)
@@ -1434,9 +1492,14 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
                 save(weight) if weight is not None else None,
                 save(bias) if bias is not None else None,
             )
-    result0_array, result1_array, result2_array = _native_layer_norm_kernels[type(input_array)](
-        input_array, normalized_shape, weight_array, bias_array, eps
-    )
+    try:
+        result0_array, result1_array, result2_array = _native_layer_norm_kernels[type(input_array)](
+            input_array, normalized_shape, weight_array, bias_array, eps
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, native_layer_norm, (native_layer_norm,), (input, normalized_shape, weight, bias, eps), {}
+        ) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     result2 = wrap(result2_array)
@@ -1488,9 +1551,18 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
                 save(mean),
                 save(rstd),
             )
-    result0_array, result1_array, result2_array = _native_layer_norm_backward_kernels[type(grad_out_array)](
-        grad_out_array, input_array, normalized_shape, mean_array, rstd_array, weight_array, bias_array, output_mask
-    )
+    try:
+        result0_array, result1_array, result2_array = _native_layer_norm_backward_kernels[type(grad_out_array)](
+            grad_out_array, input_array, normalized_shape, mean_array, rstd_array, weight_array, bias_array, output_mask
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            native_layer_norm_backward,
+            (native_layer_norm_backward,),
+            (grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask),
+            {},
+        ) from None
     result0 = wrap_output(result0_array, node, 0)
     result1 = wrap_output(result1_array, node, 1)
     result2 = wrap_output(result2_array, node, 2)
@@ -1515,7 +1587,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
         cudnn_enable = bool_of(cudnn_enable, "layer_norm", "cudnn_enable", 6)
     try:
         return composite.layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, layer_norm, (layer_norm,), (input, normalized_shape, weight, bias, eps, cudnn_enable), {}
         ) from None
@@ -1547,7 +1619,7 @@ def affine_grid_generator(theta, size, align_corners):
         return recorded(node, composite.affine_grid_generator, theta, size, align_corners)
     try:
         return composite.affine_grid_generator(theta, size, align_corners)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, affine_grid_generator, (affine_grid_generator,), (theta, size, align_corners), {}
         ) from None
@@ -1567,7 +1639,12 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
         padding_mode = int_of(padding_mode, "grid_sampler", "padding_mode", 4)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler", "align_corners", 5)
-    return composite.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+    try:
+        return composite.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, grid_sampler, (grid_sampler,), (input, grid, interpolation_mode, padding_mode, align_corners), {}
+        ) from None
 
 
 _grid_sampler_2d_kernels = kernel_table("grid_sampler_2d")
@@ -1600,12 +1677,21 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
             node.padding_mode = padding_mode
             node.align_corners = align_corners
             node.kept = (save(input), save(grid))
-    return wrap(
-        _grid_sampler_2d_kernels[type(input_array)](
-            input_array, grid_array, interpolation_mode, padding_mode, align_corners
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _grid_sampler_2d_kernels[type(input_array)](
+                input_array, grid_array, interpolation_mode, padding_mode, align_corners
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            grid_sampler_2d,
+            (grid_sampler_2d,),
+            (input, grid, interpolation_mode, padding_mode, align_corners),
+            {},
+        ) from None
 
 
 _grid_sampler_2d_backward_kernels = kernel_table("grid_sampler_2d_backward")
@@ -1660,9 +1746,18 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
             node.padding_mode = padding_mode
             node.align_corners = align_corners
             node.kept = (save(grad_output), save(input), save(grid))
-    result0_array, result1_array = _grid_sampler_2d_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
-    )
+    try:
+        result0_array, result1_array = _grid_sampler_2d_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            grid_sampler_2d_backward,
+            (grid_sampler_2d_backward,),
+            (grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask),
+            {},
+        ) from None
     result0 = wrap_output(result0_array, node, 0)
     result1 = wrap_output(result1_array, node, 1)
     return result0, result1
@@ -1698,12 +1793,21 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
             node.padding_mode = padding_mode
             node.align_corners = align_corners
             node.kept = (save(input), save(grid))
-    return wrap(
-        _grid_sampler_3d_kernels[type(input_array)](
-            input_array, grid_array, interpolation_mode, padding_mode, align_corners
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _grid_sampler_3d_kernels[type(input_array)](
+                input_array, grid_array, interpolation_mode, padding_mode, align_corners
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            grid_sampler_3d,
+            (grid_sampler_3d,),
+            (input, grid, interpolation_mode, padding_mode, align_corners),
+            {},
+        ) from None
 
 
 _grid_sampler_3d_backward_kernels = kernel_table("grid_sampler_3d_backward")
@@ -1758,9 +1862,18 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
             node.padding_mode = padding_mode
             node.align_corners = align_corners
             node.kept = (save(grad_output), save(input), save(grid))
-    result0_array, result1_array = _grid_sampler_3d_backward_kernels[type(grad_output_array)](
-        grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
-    )
+    try:
+        result0_array, result1_array = _grid_sampler_3d_backward_kernels[type(grad_output_array)](
+            grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            grid_sampler_3d_backward,
+            (grid_sampler_3d_backward,),
+            (grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask),
+            {},
+        ) from None
     result0 = wrap_output(result0_array, node, 0)
     result1 = wrap_output(result1_array, node, 1)
     return result0, result1
@@ -1798,10 +1911,17 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
         node.scale_grad_by_freq = scale_grad_by_freq
         node.sparse = sparse
         node.kept = (save(indices),)
-    return wrap(
-        _embedding_kernels[type(weight_array)](weight_array, indices_array, padding_idx, scale_grad_by_freq, sparse),
-        node,
-    )
+    try:
+        return wrap(
+            _embedding_kernels[type(weight_array)](
+                weight_array, indices_array, padding_idx, scale_grad_by_freq, sparse
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, embedding, (embedding,), (weight, indices, padding_idx, scale_grad_by_freq, sparse), {}
+        ) from None
 
 
 _embedding_dense_backward_kernels = kernel_table("embedding_dense_backward")
@@ -1835,12 +1955,21 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
         node.next_edges = (edge,)
         node.padding_idx = padding_idx
         node.kept = (save(indices),)
-    return wrap(
-        _embedding_dense_backward_kernels[type(grad_output_array)](
-            grad_output_array, indices_array, num_weights, padding_idx, scale_grad_by_freq
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _embedding_dense_backward_kernels[type(grad_output_array)](
+                grad_output_array, indices_array, num_weights, padding_idx, scale_grad_by_freq
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            embedding_dense_backward,
+            (embedding_dense_backward,),
+            (grad_output, indices, num_weights, padding_idx, scale_grad_by_freq),
+            {},
+        ) from None
 
 
 __embedding_bag_kernels = kernel_table("_embedding_bag")
@@ -1922,17 +2051,36 @@ def _embedding_bag(
                 save(per_sample_weights) if weight_edge and per_sample_weights is not None else None,
                 save(weight) if per_sample_weights_edge else None,
             )
-    result0_array, result1_array, result2_array, result3_array = __embedding_bag_kernels[type(weight_array)](
-        weight_array,
-        indices_array,
-        offsets_array,
-        scale_grad_by_freq,
-        mode,
-        sparse,
-        per_sample_weights_array,
-        include_last_offset,
-        padding_idx,
-    )
+    try:
+        result0_array, result1_array, result2_array, result3_array = __embedding_bag_kernels[type(weight_array)](
+            weight_array,
+            indices_array,
+            offsets_array,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights_array,
+            include_last_offset,
+            padding_idx,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _embedding_bag,
+            (_embedding_bag,),
+            (
+                weight,
+                indices,
+                offsets,
+                scale_grad_by_freq,
+                mode,
+                sparse,
+                per_sample_weights,
+                include_last_offset,
+                padding_idx,
+            ),
+            {},
+        ) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     result2 = wrap(result2_array)
@@ -1998,19 +2146,38 @@ def _embedding_bag_forward_only(
             include_last_offset,
             padding_idx,
         )
-    result0_array, result1_array, result2_array, result3_array = __embedding_bag_forward_only_kernels[
-        type(weight_array)
-    ](
-        weight_array,
-        indices_array,
-        offsets_array,
-        scale_grad_by_freq,
-        mode,
-        sparse,
-        per_sample_weights_array,
-        include_last_offset,
-        padding_idx,
-    )
+    try:
+        result0_array, result1_array, result2_array, result3_array = __embedding_bag_forward_only_kernels[
+            type(weight_array)
+        ](
+            weight_array,
+            indices_array,
+            offsets_array,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights_array,
+            include_last_offset,
+            padding_idx,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _embedding_bag_forward_only,
+            (_embedding_bag_forward_only,),
+            (
+                weight,
+                indices,
+                offsets,
+                scale_grad_by_freq,
+                mode,
+                sparse,
+                per_sample_weights,
+                include_last_offset,
+                padding_idx,
+            ),
+            {},
+        ) from None
     result0 = wrap(result0_array)
     result1 = wrap(result1_array)
     result2 = wrap(result2_array)
@@ -2275,23 +2442,45 @@ def _embedding_bag_backward(
         node = nodes.EmbeddingBagBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(
-        __embedding_bag_backward_kernels[type(grad_array)](
-            grad_array,
-            indices_array,
-            offsets_array,
-            offset2bag_array,
-            bag_size_array,
-            maximum_indices_array,
-            num_weights,
-            scale_grad_by_freq,
-            mode,
-            sparse,
-            per_sample_weights_array,
-            padding_idx,
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            __embedding_bag_backward_kernels[type(grad_array)](
+                grad_array,
+                indices_array,
+                offsets_array,
+                offset2bag_array,
+                bag_size_array,
+                maximum_indices_array,
+                num_weights,
+                scale_grad_by_freq,
+                mode,
+                sparse,
+                per_sample_weights_array,
+                padding_idx,
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _embedding_bag_backward,
+            (_embedding_bag_backward,),
+            (
+                grad,
+                indices,
+                offsets,
+                offset2bag,
+                bag_size,
+                maximum_indices,
+                num_weights,
+                scale_grad_by_freq,
+                mode,
+                sparse,
+                per_sample_weights,
+                padding_idx,
+            ),
+            {},
+        ) from None
 
 
 __embedding_bag_dense_backward_kernels = kernel_table("_embedding_bag_dense_backward")
@@ -2364,21 +2553,41 @@ def _embedding_bag_dense_backward(
         node = nodes.EmbeddingBagDenseBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(
-        __embedding_bag_dense_backward_kernels[type(grad_array)](
-            grad_array,
-            indices_array,
-            offset2bag_array,
-            bag_size_array,
-            maximum_indices_array,
-            num_weights,
-            scale_grad_by_freq,
-            mode,
-            per_sample_weights_array,
-            padding_idx,
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            __embedding_bag_dense_backward_kernels[type(grad_array)](
+                grad_array,
+                indices_array,
+                offset2bag_array,
+                bag_size_array,
+                maximum_indices_array,
+                num_weights,
+                scale_grad_by_freq,
+                mode,
+                per_sample_weights_array,
+                padding_idx,
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _embedding_bag_dense_backward,
+            (_embedding_bag_dense_backward,),
+            (
+                grad,
+                indices,
+                offset2bag,
+                bag_size,
+                maximum_indices,
+                num_weights,
+                scale_grad_by_freq,
+                mode,
+                per_sample_weights,
+                padding_idx,
+            ),
+            {},
+        ) from None
 
 
 __embedding_bag_per_sample_weights_backward_kernels = kernel_table("_embedding_bag_per_sample_weights_backward")
@@ -2414,12 +2623,21 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
             node = nodes.EmbeddingBagPerSampleWeightsBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_edge, weight_edge)
-    return wrap(
-        __embedding_bag_per_sample_weights_backward_kernels[type(grad_array)](
-            grad_array, weight_array, indices_array, offsets_array, offset2bag_array, mode, padding_idx
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            __embedding_bag_per_sample_weights_backward_kernels[type(grad_array)](
+                grad_array, weight_array, indices_array, offsets_array, offset2bag_array, mode, padding_idx
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _embedding_bag_per_sample_weights_backward,
+            (_embedding_bag_per_sample_weights_backward,),
+            (grad, weight, indices, offsets, offset2bag, mode, padding_idx),
+            {},
+        ) from None
 
 
 _embedding_renorm__kernels = kernel_table("embedding_renorm_")
@@ -2448,7 +2666,10 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
         node = nodes.EmbeddingRenormBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _embedding_renorm__kernels[type(input_array)](input_array, indices_array, max_norm, norm_type)
+    try:
+        _embedding_renorm__kernels[type(input_array)](input_array, indices_array, max_norm, norm_type)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2520,7 +2741,10 @@ def native_dropout(input, p, train):
         node.next_edges = (edge,)
         node.p = p
         node.train = train
-    result0_array, result1_array = _native_dropout_kernels[type(input_array)](input_array, p, train)
+    try:
+        result0_array, result1_array = _native_dropout_kernels[type(input_array)](input_array, p, train)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
@@ -2555,7 +2779,7 @@ def constant_pad_nd(input, pad, value=0):
         node.pad = pad
     try:
         return wrap(_constant_pad_nd_kernels[type(input_array)](input_array, pad, value), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, constant_pad_nd, (constant_pad_nd,), (input, pad, value), {}) from None
 
 
@@ -2573,7 +2797,7 @@ def pad(input, pad, mode="constant", value=None):
         value = float_of(value, "pad", "value", 4)
     try:
         return composite.pad(input, pad, mode, value)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _pad, (_pad,), (input, pad, mode, value), {}) from None
 
 
@@ -2711,9 +2935,12 @@ def _scaled_dot_product_flash_attention_for_cpu(
             node.is_causal = is_causal
             node.scale = scale
             node.kept = (save(query), save(key), save(value), save(attn_mask) if attn_mask is not None else None)
-    output_array, logsumexp_array = __scaled_dot_product_flash_attention_for_cpu_kernels[type(query_array)](
-        query_array, key_array, value_array, dropout_p, is_causal, attn_mask_array, scale
-    )
+    try:
+        output_array, logsumexp_array = __scaled_dot_product_flash_attention_for_cpu_kernels[type(query_array)](
+            query_array, key_array, value_array, dropout_p, is_causal, attn_mask_array, scale
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     output = wrap(output_array, node)
     logsumexp = wrap(logsumexp_array)
     if node is not None:
@@ -2793,20 +3020,25 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
             node = nodes.ScaledDotProductFlashAttentionForCpuBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_out_edge, query_edge, key_edge, value_edge, out_edge, logsumexp_edge)
-    grad_query_array, grad_key_array, grad_value_array = __scaled_dot_product_flash_attention_for_cpu_backward_kernels[
-        type(grad_out_array)
-    ](
-        grad_out_array,
-        query_array,
-        key_array,
-        value_array,
-        out_array,
-        logsumexp_array,
-        dropout_p,
-        is_causal,
-        attn_mask_array,
-        scale,
-    )
+    try:
+        (
+            grad_query_array,
+            grad_key_array,
+            grad_value_array,
+        ) = __scaled_dot_product_flash_attention_for_cpu_backward_kernels[type(grad_out_array)](
+            grad_out_array,
+            query_array,
+            key_array,
+            value_array,
+            out_array,
+            logsumexp_array,
+            dropout_p,
+            is_causal,
+            attn_mask_array,
+            scale,
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     grad_query = wrap_output(grad_query_array, node, 0)
     grad_key = wrap_output(grad_key_array, node, 1)
     grad_value = wrap_output(grad_value_array, node, 2)
@@ -2846,7 +3078,7 @@ def upsample_nearest1d(input, output_size, scales=None, *, out=None):
         node.scales = scales
     try:
         return wrap(_upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, upsample_nearest1d, (upsample_nearest1d,), (input, output_size, scales), {}) from None
 
 
@@ -2866,7 +3098,12 @@ def upsample_nearest1d_out(input, output_size, scales=None, *, out):
     except AttributeError:
         return raise_bad_argument(upsample_nearest1d_out, input, output_size, scales, out=out)
     refuse_grad("upsample_nearest1d", input, out)
-    adopt_result(out, _upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array))
+    try:
+        adopt_result(
+            out, _upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2912,7 +3149,7 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             upsample_nearest1d_backward,
@@ -2944,12 +3181,15 @@ def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales
             upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out
         )
     refuse_grad("upsample_nearest1d_backward", grad_output, out)
-    adopt_result(
-        out,
-        _upsample_nearest1d_backward_kernels[type(grad_output_array)](
-            grad_output_array, output_size, input_size, scales, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _upsample_nearest1d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2990,7 +3230,7 @@ def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=
         node.scales_w = scales_w
     try:
         return wrap(_upsample_nearest2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, upsample_nearest2d, (upsample_nearest2d,), (input, output_size, scales_h, scales_w), {}
         ) from None
@@ -3014,9 +3254,13 @@ def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, 
     except AttributeError:
         return raise_bad_argument(upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
     refuse_grad("upsample_nearest2d", input, out)
-    adopt_result(
-        out, _upsample_nearest2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w, out=out_array)
-    )
+    try:
+        adopt_result(
+            out,
+            _upsample_nearest2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w, out=out_array),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3067,7 +3311,7 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             upsample_nearest2d_backward,
@@ -3101,12 +3345,15 @@ def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales
             upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
         )
     refuse_grad("upsample_nearest2d_backward", grad_output, out)
-    adopt_result(
-        out,
-        _upsample_nearest2d_backward_kernels[type(grad_output_array)](
-            grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _upsample_nearest2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3152,7 +3399,7 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
         return wrap(
             _upsample_nearest3d_kernels[type(input_array)](input_array, output_size, scales_d, scales_h, scales_w), node
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, upsample_nearest3d, (upsample_nearest3d,), (input, output_size, scales_d, scales_h, scales_w), {}
         ) from None
@@ -3178,12 +3425,15 @@ def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, sca
     except AttributeError:
         return raise_bad_argument(upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
     refuse_grad("upsample_nearest3d", input, out)
-    adopt_result(
-        out,
-        _upsample_nearest3d_kernels[type(input_array)](
-            input_array, output_size, scales_d, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _upsample_nearest3d_kernels[type(input_array)](
+                input_array, output_size, scales_d, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3243,7 +3493,7 @@ def upsample_nearest3d_backward(
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             upsample_nearest3d_backward,
@@ -3283,12 +3533,15 @@ def upsample_nearest3d_backward_out(
             upsample_nearest3d_backward_out, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
         )
     refuse_grad("upsample_nearest3d_backward", grad_output, out)
-    adopt_result(
-        out,
-        _upsample_nearest3d_backward_kernels[type(grad_output_array)](
-            grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _upsample_nearest3d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3326,7 +3579,7 @@ def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
         node.scales = scales
     try:
         return wrap(__upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, _upsample_nearest_exact1d, (_upsample_nearest_exact1d,), (input, output_size, scales), {}
         ) from None
@@ -3348,9 +3601,12 @@ def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
     except AttributeError:
         return raise_bad_argument(_upsample_nearest_exact1d_out, input, output_size, scales, out=out)
     refuse_grad("_upsample_nearest_exact1d", input, out)
-    adopt_result(
-        out, __upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, __upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3398,7 +3654,7 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _upsample_nearest_exact1d_backward,
@@ -3430,12 +3686,15 @@ def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size,
             _upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out
         )
     refuse_grad("_upsample_nearest_exact1d_backward", grad_output, out)
-    adopt_result(
-        out,
-        __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
-            grad_output_array, output_size, input_size, scales, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            __upsample_nearest_exact1d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3478,7 +3737,7 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
         return wrap(
             __upsample_nearest_exact2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w), node
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, _upsample_nearest_exact2d, (_upsample_nearest_exact2d,), (input, output_size, scales_h, scales_w), {}
         ) from None
@@ -3502,12 +3761,15 @@ def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=No
     except AttributeError:
         return raise_bad_argument(_upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
     refuse_grad("_upsample_nearest_exact2d", input, out)
-    adopt_result(
-        out,
-        __upsample_nearest_exact2d_kernels[type(input_array)](
-            input_array, output_size, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            __upsample_nearest_exact2d_kernels[type(input_array)](
+                input_array, output_size, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3560,7 +3822,7 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _upsample_nearest_exact2d_backward,
@@ -3596,12 +3858,15 @@ def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size,
             _upsample_nearest_exact2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
         )
     refuse_grad("_upsample_nearest_exact2d_backward", grad_output, out)
-    adopt_result(
-        out,
-        __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
-            grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            __upsample_nearest_exact2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3650,7 +3915,7 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _upsample_nearest_exact3d,
@@ -3682,12 +3947,15 @@ def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=No
             _upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out
         )
     refuse_grad("_upsample_nearest_exact3d", input, out)
-    adopt_result(
-        out,
-        __upsample_nearest_exact3d_kernels[type(input_array)](
-            input_array, output_size, scales_d, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            __upsample_nearest_exact3d_kernels[type(input_array)](
+                input_array, output_size, scales_d, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3761,7 +4029,7 @@ def _upsample_nearest_exact3d_backward(
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _upsample_nearest_exact3d_backward,
@@ -3815,12 +4083,15 @@ def _upsample_nearest_exact3d_backward_out(
             out=out,
         )
     refuse_grad("_upsample_nearest_exact3d_backward", grad_output, out)
-    adopt_result(
-        out,
-        __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
-            grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            __upsample_nearest_exact3d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3863,7 +4134,7 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
         return wrap(
             _upsample_linear1d_kernels[type(input_array)](input_array, output_size, align_corners, scales), node
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, upsample_linear1d, (upsample_linear1d,), (input, output_size, align_corners, scales), {}
         ) from None
@@ -3887,10 +4158,15 @@ def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out
     except AttributeError:
         return raise_bad_argument(upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
     refuse_grad("upsample_linear1d", input, out)
-    adopt_result(
-        out,
-        _upsample_linear1d_kernels[type(input_array)](input_array, output_size, align_corners, scales, out=out_array),
-    )
+    try:
+        adopt_result(
+            out,
+            _upsample_linear1d_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3941,7 +4217,7 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             upsample_linear1d_backward,
@@ -3977,12 +4253,15 @@ def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_c
             upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
         )
     refuse_grad("upsample_linear1d_backward", grad_output, out)
-    adopt_result(
-        out,
-        _upsample_linear1d_backward_kernels[type(grad_output_array)](
-            grad_output_array, output_size, input_size, align_corners, scales, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _upsample_linear1d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4031,7 +4310,7 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             upsample_bilinear2d,
@@ -4063,12 +4342,15 @@ def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, sc
             upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
     refuse_grad("upsample_bilinear2d", input, out)
-    adopt_result(
-        out,
-        _upsample_bilinear2d_kernels[type(input_array)](
-            input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _upsample_bilinear2d_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4142,7 +4424,7 @@ def upsample_bilinear2d_backward(
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             upsample_bilinear2d_backward,
@@ -4196,12 +4478,15 @@ def upsample_bilinear2d_backward_out(
             out=out,
         )
     refuse_grad("upsample_bilinear2d_backward", grad_output, out)
-    adopt_result(
-        out,
-        _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
-            grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _upsample_bilinear2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4255,7 +4540,7 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             upsample_trilinear3d,
@@ -4289,12 +4574,15 @@ def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, s
             upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
         )
     refuse_grad("upsample_trilinear3d", input, out)
-    adopt_result(
-        out,
-        _upsample_trilinear3d_kernels[type(input_array)](
-            input_array, output_size, align_corners, scales_d, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _upsample_trilinear3d_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_d, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4373,7 +4661,7 @@ def upsample_trilinear3d_backward(
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             upsample_trilinear3d_backward,
@@ -4431,12 +4719,15 @@ def upsample_trilinear3d_backward_out(
             out=out,
         )
     refuse_grad("upsample_trilinear3d_backward", grad_output, out)
-    adopt_result(
-        out,
-        _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
-            grad_output_array, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _upsample_trilinear3d_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4483,7 +4774,7 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
             _upsample_bicubic2d_kernels[type(input_array)](input_array, output_size, align_corners, scales_h, scales_w),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             upsample_bicubic2d,
@@ -4515,12 +4806,15 @@ def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, sca
             upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
     refuse_grad("upsample_bicubic2d", input, out)
-    adopt_result(
-        out,
-        _upsample_bicubic2d_kernels[type(input_array)](
-            input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _upsample_bicubic2d_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4574,7 +4868,7 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             upsample_bicubic2d_backward,
@@ -4630,7 +4924,7 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _upsample_bilinear2d_aa,
@@ -4662,12 +4956,15 @@ def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None
             _upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
     refuse_grad("_upsample_bilinear2d_aa", input, out)
-    adopt_result(
-        out,
-        __upsample_bilinear2d_aa_kernels[type(input_array)](
-            input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            __upsample_bilinear2d_aa_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4741,7 +5038,7 @@ def _upsample_bilinear2d_aa_backward(
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _upsample_bilinear2d_aa_backward,
@@ -4795,12 +5092,15 @@ def _upsample_bilinear2d_aa_backward_out(
             out=out,
         )
     refuse_grad("_upsample_bilinear2d_aa_backward", grad_output, out)
-    adopt_result(
-        out,
-        __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
-            grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            __upsample_bilinear2d_aa_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4851,7 +5151,7 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _upsample_bicubic2d_aa,
@@ -4883,12 +5183,15 @@ def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None,
             _upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
     refuse_grad("_upsample_bicubic2d_aa", input, out)
-    adopt_result(
-        out,
-        __upsample_bicubic2d_aa_kernels[type(input_array)](
-            input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            __upsample_bicubic2d_aa_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4962,7 +5265,7 @@ def _upsample_bicubic2d_aa_backward(
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _upsample_bicubic2d_aa_backward,
@@ -5016,12 +5319,15 @@ def _upsample_bicubic2d_aa_backward_out(
             out=out,
         )
     refuse_grad("_upsample_bicubic2d_aa_backward", grad_output, out)
-    adopt_result(
-        out,
-        __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
-            grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            __upsample_bicubic2d_aa_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -5072,7 +5378,7 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _upsample_lanczos2d_aa,
@@ -5104,12 +5410,15 @@ def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None,
             _upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
     refuse_grad("_upsample_lanczos2d_aa", input, out)
-    adopt_result(
-        out,
-        __upsample_lanczos2d_aa_kernels[type(input_array)](
-            input_array, output_size, align_corners, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            __upsample_lanczos2d_aa_kernels[type(input_array)](
+                input_array, output_size, align_corners, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -5183,7 +5492,7 @@ def _upsample_lanczos2d_aa_backward(
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _upsample_lanczos2d_aa_backward,
@@ -5237,12 +5546,15 @@ def _upsample_lanczos2d_aa_backward_out(
             out=out,
         )
     refuse_grad("_upsample_lanczos2d_aa_backward", grad_output, out)
-    adopt_result(
-        out,
-        __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
-            grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            __upsample_lanczos2d_aa_backward_kernels[type(grad_output_array)](
+                grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -5275,7 +5587,7 @@ def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1,
         ceil_mode = bool_of(ceil_mode, "max_pool3d", "ceil_mode", 6)
     try:
         return composite.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, max_pool3d, (max_pool3d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}
         ) from None
@@ -5333,9 +5645,18 @@ def max_pool3d_with_indices(
         node.dilation = dilation
         node.ceil_mode = ceil_mode
         node.kept = (save(input),)
-    result0_array, result1_array = _max_pool3d_with_indices_kernels[type(input_array)](
-        input_array, kernel_size, stride, padding, dilation, ceil_mode
-    )
+    try:
+        result0_array, result1_array = _max_pool3d_with_indices_kernels[type(input_array)](
+            input_array, kernel_size, stride, padding, dilation, ceil_mode
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            max_pool3d_with_indices,
+            (max_pool3d_with_indices,),
+            (input, kernel_size, stride, padding, dilation, ceil_mode),
+            {},
+        ) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
@@ -5381,9 +5702,12 @@ def max_pool3d_with_indices_out(
             max_pool3d_with_indices_out, input, kernel_size, stride, padding, dilation, ceil_mode, out=out
         )
     refuse_grad("max_pool3d_with_indices", input, *out)
-    arrays = _max_pool3d_with_indices_kernels[type(input_array)](
-        input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
-    )
+    try:
+        arrays = _max_pool3d_with_indices_kernels[type(input_array)](
+            input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -5459,7 +5783,7 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             max_pool3d_with_indices_backward,
@@ -5497,7 +5821,7 @@ def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_
         ceil_mode = bool_of(ceil_mode, "max_pool1d", "ceil_mode", 6)
     try:
         return composite.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, max_pool1d, (max_pool1d,), (input, kernel_size, stride, padding, dilation, ceil_mode), {}
         ) from None
@@ -5531,7 +5855,7 @@ def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilatio
         ceil_mode = bool_of(ceil_mode, "max_pool1d_with_indices", "ceil_mode", 6)
     try:
         return composite.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             max_pool1d_with_indices,
@@ -5567,7 +5891,7 @@ def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, cou
         count_include_pad = bool_of(count_include_pad, "avg_pool1d", "count_include_pad", 6)
     try:
         return composite.avg_pool1d(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, avg_pool1d, (avg_pool1d,), (input, kernel_size, stride, padding, ceil_mode, count_include_pad), {}
         ) from None
@@ -5645,7 +5969,7 @@ def avg_pool3d(
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             avg_pool3d,
@@ -5699,12 +6023,15 @@ def avg_pool3d_out(
             avg_pool3d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
     refuse_grad("avg_pool3d", input, out)
-    adopt_result(
-        out,
-        _avg_pool3d_kernels[type(input_array)](
-            input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _avg_pool3d_kernels[type(input_array)](
+                input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -5791,7 +6118,7 @@ def avg_pool3d_backward(
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             avg_pool3d_backward,
@@ -5818,7 +6145,7 @@ def adaptive_avg_pool1d(input, output_size, *more_output_size):
         )
     try:
         return composite.adaptive_avg_pool1d(input, output_size)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, adaptive_avg_pool1d, (adaptive_avg_pool1d,), (input, output_size), {}) from None
 
 
@@ -5841,7 +6168,7 @@ def adaptive_avg_pool3d(input, output_size, *more_output_size, out=None):
         )
     try:
         return composite.adaptive_avg_pool3d(input, output_size)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, adaptive_avg_pool3d, (adaptive_avg_pool3d,), (input, output_size), {}) from None
 
 
@@ -5898,7 +6225,7 @@ def _adaptive_avg_pool3d(input, output_size, *more_output_size):
         node.kept = (save(input),)
     try:
         return wrap(__adaptive_avg_pool3d_kernels[type(input_array)](input_array, output_size), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _adaptive_avg_pool3d, (_adaptive_avg_pool3d,), (input, output_size), {}) from None
 
 
@@ -5925,7 +6252,12 @@ def _adaptive_avg_pool3d_backward(grad_output, input):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, input_edge)
             node.grad_output_shape = grad_output_array.shape
-    return wrap(__adaptive_avg_pool3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node)
+    try:
+        return wrap(
+            __adaptive_avg_pool3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array), node
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def adaptive_max_pool1d(input, output_size, *more_output_size):
@@ -5945,7 +6277,7 @@ def adaptive_max_pool1d(input, output_size, *more_output_size):
         )
     try:
         return composite.adaptive_max_pool1d(input, output_size)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, adaptive_max_pool1d, (adaptive_max_pool1d,), (input, output_size), {}) from None
 
 
@@ -5981,7 +6313,10 @@ def adaptive_max_pool2d(input, output_size, *more_output_size, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    result0_array, result1_array = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size)
+    try:
+        result0_array, result1_array = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size)
+    except CALL_ERRORS as error:
+        raise explained(error, adaptive_max_pool2d, (adaptive_max_pool2d,), (input, output_size), {}) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
@@ -6010,7 +6345,10 @@ def adaptive_max_pool2d_out(input, output_size, *more_output_size, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(adaptive_max_pool2d_out, input, output_size, *more_output_size, out=out)
     refuse_grad("adaptive_max_pool2d", input, *out)
-    arrays = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
+    try:
+        arrays = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -6043,10 +6381,15 @@ def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, input_edge)
             node.kept = (save(indices) if grad_output_edge else None,)
-    return wrap(
-        _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, indices_array),
-        node,
-    )
+    try:
+        return wrap(
+            _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, indices_array
+            ),
+            node,
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
@@ -6061,12 +6404,15 @@ def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
     except AttributeError:
         return raise_bad_argument(adaptive_max_pool2d_backward_out, grad_output, input, indices, out=out)
     refuse_grad("adaptive_max_pool2d_backward", grad_output, input, out)
-    adopt_result(
-        out,
-        _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, indices_array, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _adaptive_max_pool2d_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, indices_array, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6105,9 +6451,18 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
         node.kernel_size = kernel_size
         node.output_size = output_size
         node.kept = (save(input),)
-    result0_array, result1_array = _fractional_max_pool2d_kernels[type(input_array)](
-        input_array, kernel_size, output_size, random_samples_array
-    )
+    try:
+        result0_array, result1_array = _fractional_max_pool2d_kernels[type(input_array)](
+            input_array, kernel_size, output_size, random_samples_array
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            fractional_max_pool2d,
+            (fractional_max_pool2d,),
+            (input, kernel_size, output_size, random_samples),
+            {},
+        ) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
@@ -6136,9 +6491,12 @@ def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *
     except (AttributeError, TypeError):
         return raise_bad_argument(fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
     refuse_grad("fractional_max_pool2d", input, *out)
-    arrays = _fractional_max_pool2d_kernels[type(input_array)](
-        input_array, kernel_size, output_size, random_samples_array, out=out_arrays
-    )
+    try:
+        arrays = _fractional_max_pool2d_kernels[type(input_array)](
+            input_array, kernel_size, output_size, random_samples_array, out=out_arrays
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -6184,7 +6542,7 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             fractional_max_pool2d_backward,
@@ -6228,9 +6586,18 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
         node.kernel_size = kernel_size
         node.output_size = output_size
         node.kept = (save(input),)
-    result0_array, result1_array = _fractional_max_pool3d_kernels[type(input_array)](
-        input_array, kernel_size, output_size, random_samples_array
-    )
+    try:
+        result0_array, result1_array = _fractional_max_pool3d_kernels[type(input_array)](
+            input_array, kernel_size, output_size, random_samples_array
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            fractional_max_pool3d,
+            (fractional_max_pool3d,),
+            (input, kernel_size, output_size, random_samples),
+            {},
+        ) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
@@ -6259,9 +6626,12 @@ def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *
     except (AttributeError, TypeError):
         return raise_bad_argument(fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
     refuse_grad("fractional_max_pool3d", input, *out)
-    arrays = _fractional_max_pool3d_kernels[type(input_array)](
-        input_array, kernel_size, output_size, random_samples_array, out=out_arrays
-    )
+    try:
+        arrays = _fractional_max_pool3d_kernels[type(input_array)](
+            input_array, kernel_size, output_size, random_samples_array, out=out_arrays
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -6307,7 +6677,7 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             fractional_max_pool3d_backward,
@@ -6329,7 +6699,10 @@ def conv_tbc(input, weight, bias, pad=0):
         return raise_bad_argument(conv_tbc, input, weight, bias, pad)
     if type(pad) is not int:
         pad = int_of(pad, "conv_tbc", "pad", 4)
-    return composite.conv_tbc(input, weight, bias, pad)
+    try:
+        return composite.conv_tbc(input, weight, bias, pad)
+    except CALL_ERRORS as error:
+        raise explained(error, conv_tbc, (conv_tbc,), (input, weight, bias, pad), {}) from None
 
 
 _adaptive_max_pool3d_kernels = kernel_table("adaptive_max_pool3d")
@@ -6364,7 +6737,10 @@ def adaptive_max_pool3d(input, output_size, *more_output_size, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    result0_array, result1_array = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size)
+    try:
+        result0_array, result1_array = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size)
+    except CALL_ERRORS as error:
+        raise explained(error, adaptive_max_pool3d, (adaptive_max_pool3d,), (input, output_size), {}) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
@@ -6393,7 +6769,10 @@ def adaptive_max_pool3d_out(input, output_size, *more_output_size, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(adaptive_max_pool3d_out, input, output_size, *more_output_size, out=out)
     refuse_grad("adaptive_max_pool3d", input, *out)
-    arrays = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
+    try:
+        arrays = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -6424,10 +6803,15 @@ def adaptive_max_pool3d_backward(grad_output, input, indices):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, input_edge)
             node.kept = (save(indices) if grad_output_edge else None,)
-    return wrap(
-        _adaptive_max_pool3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, indices_array),
-        node,
-    )
+    try:
+        return wrap(
+            _adaptive_max_pool3d_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, indices_array
+            ),
+            node,
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _max_unpool2d_kernels = kernel_table("max_unpool2d")
@@ -6458,7 +6842,7 @@ def max_unpool2d(input, indices, output_size):
         node.kept = (save(indices),)
     try:
         return wrap(_max_unpool2d_kernels[type(input_array)](input_array, indices_array, output_size), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, max_unpool2d, (max_unpool2d,), (input, indices, output_size), {}) from None
 
 
@@ -6500,7 +6884,7 @@ def max_unpool3d(input, indices, output_size, stride, padding):
         return wrap(
             _max_unpool3d_kernels[type(input_array)](input_array, indices_array, output_size, stride, padding), node
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, max_unpool3d, (max_unpool3d,), (input, indices, output_size, stride, padding), {}
         ) from None
@@ -6549,7 +6933,7 @@ def im2col(input, kernel_size, dilation, padding, stride):
         node.stride = stride
     try:
         return wrap(_im2col_kernels[type(input_array)](input_array, kernel_size, dilation, padding, stride), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, im2col, (im2col,), (input, kernel_size, dilation, padding, stride), {}) from None
 
 
@@ -6601,7 +6985,7 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
         return wrap(
             _col2im_kernels[type(input_array)](input_array, output_size, kernel_size, dilation, padding, stride), node
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, col2im, (col2im,), (input, output_size, kernel_size, dilation, padding, stride), {}
         ) from None
@@ -6637,7 +7021,7 @@ def reflection_pad1d(input, padding, *more_padding, out=None):
         node.kept = (save(input),)
     try:
         return wrap(_reflection_pad1d_kernels[type(input_array)](input_array, padding), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, reflection_pad1d, (reflection_pad1d,), (input, padding), {}) from None
 
 
@@ -6655,7 +7039,10 @@ def reflection_pad1d_out(input, padding, *more_padding, out):
     except AttributeError:
         return raise_bad_argument(reflection_pad1d_out, input, padding, *more_padding, out=out)
     refuse_grad("reflection_pad1d", input, out)
-    adopt_result(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
+    try:
+        adopt_result(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6691,7 +7078,7 @@ def reflection_pad1d_backward(grad_output, input, padding):
         return wrap(
             _reflection_pad1d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, reflection_pad1d_backward, (reflection_pad1d_backward,), (grad_output, input, padding), {}
         ) from None
@@ -6725,7 +7112,7 @@ def reflection_pad2d(input, padding, *more_padding):
         node.kept = (save(input),)
     try:
         return wrap(_reflection_pad2d_kernels[type(input_array)](input_array, padding), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, reflection_pad2d, (reflection_pad2d,), (input, padding), {}) from None
 
 
@@ -6760,7 +7147,7 @@ def reflection_pad2d_backward(grad_output, input, padding):
         return wrap(
             _reflection_pad2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, reflection_pad2d_backward, (reflection_pad2d_backward,), (grad_output, input, padding), {}
         ) from None
@@ -6794,7 +7181,7 @@ def reflection_pad3d(input, padding, *more_padding):
         node.kept = (save(input),)
     try:
         return wrap(_reflection_pad3d_kernels[type(input_array)](input_array, padding), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, reflection_pad3d, (reflection_pad3d,), (input, padding), {}) from None
 
 
@@ -6829,7 +7216,7 @@ def reflection_pad3d_backward(grad_output, input, padding):
         return wrap(
             _reflection_pad3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, reflection_pad3d_backward, (reflection_pad3d_backward,), (grad_output, input, padding), {}
         ) from None
@@ -6865,7 +7252,7 @@ def replication_pad1d(input, padding, *more_padding, out=None):
         node.kept = (save(input),)
     try:
         return wrap(_replication_pad1d_kernels[type(input_array)](input_array, padding), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, replication_pad1d, (replication_pad1d,), (input, padding), {}) from None
 
 
@@ -6883,7 +7270,10 @@ def replication_pad1d_out(input, padding, *more_padding, out):
     except AttributeError:
         return raise_bad_argument(replication_pad1d_out, input, padding, *more_padding, out=out)
     refuse_grad("replication_pad1d", input, out)
-    adopt_result(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
+    try:
+        adopt_result(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6919,7 +7309,7 @@ def replication_pad1d_backward(grad_output, input, padding):
         return wrap(
             _replication_pad1d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, replication_pad1d_backward, (replication_pad1d_backward,), (grad_output, input, padding), {}
         ) from None
@@ -6953,7 +7343,7 @@ def replication_pad2d(input, padding, *more_padding):
         node.kept = (save(input),)
     try:
         return wrap(_replication_pad2d_kernels[type(input_array)](input_array, padding), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, replication_pad2d, (replication_pad2d,), (input, padding), {}) from None
 
 
@@ -6988,7 +7378,7 @@ def replication_pad2d_backward(grad_output, input, padding):
         return wrap(
             _replication_pad2d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, replication_pad2d_backward, (replication_pad2d_backward,), (grad_output, input, padding), {}
         ) from None
@@ -7022,7 +7412,7 @@ def replication_pad3d(input, padding, *more_padding):
         node.kept = (save(input),)
     try:
         return wrap(_replication_pad3d_kernels[type(input_array)](input_array, padding), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, replication_pad3d, (replication_pad3d,), (input, padding), {}) from None
 
 
@@ -7057,7 +7447,7 @@ def replication_pad3d_backward(grad_output, input, padding):
         return wrap(
             _replication_pad3d_backward_kernels[type(grad_output_array)](grad_output_array, input_array, padding), node
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, replication_pad3d_backward, (replication_pad3d_backward,), (grad_output, input, padding), {}
         ) from None
@@ -7099,7 +7489,7 @@ def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output
         dilation = ints_of(dilation, "conv_transpose1d", "dilation", 8)
     try:
         return composite.conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             conv_transpose1d,
@@ -7154,7 +7544,7 @@ def conv_transpose3d(
         dilation = ints_of(dilation, "conv_transpose3d", "dilation", 8)
     try:
         return composite.conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             conv_transpose3d,
@@ -7185,7 +7575,10 @@ def pixel_shuffle(input, upscale_factor):
         node.upscale_factor = upscale_factor
     if node is not None:
         return recorded(node, composite.pixel_shuffle, input, upscale_factor)
-    return composite.pixel_shuffle(input, upscale_factor)
+    try:
+        return composite.pixel_shuffle(input, upscale_factor)
+    except CALL_ERRORS as error:
+        raise explained(error, pixel_shuffle, (pixel_shuffle,), (input, upscale_factor), {}) from None
 
 
 def pixel_unshuffle(input, downscale_factor):
@@ -7209,7 +7602,10 @@ def pixel_unshuffle(input, downscale_factor):
         node.downscale_factor = downscale_factor
     if node is not None:
         return recorded(node, composite.pixel_unshuffle, input, downscale_factor)
-    return composite.pixel_unshuffle(input, downscale_factor)
+    try:
+        return composite.pixel_unshuffle(input, downscale_factor)
+    except CALL_ERRORS as error:
+        raise explained(error, pixel_unshuffle, (pixel_unshuffle,), (input, downscale_factor), {}) from None
 
 
 def channel_shuffle(input, groups):
@@ -7234,7 +7630,10 @@ def channel_shuffle(input, groups):
         node.groups = groups
     if node is not None:
         return recorded(node, composite.channel_shuffle, input, groups)
-    return composite.channel_shuffle(input, groups)
+    try:
+        return composite.channel_shuffle(input, groups)
+    except CALL_ERRORS as error:
+        raise explained(error, channel_shuffle, (channel_shuffle,), (input, groups), {}) from None
 
 
 def native_channel_shuffle(input, groups):
@@ -7245,7 +7644,10 @@ def native_channel_shuffle(input, groups):
         return raise_bad_argument(native_channel_shuffle, input, groups)
     if type(groups) is not int:
         groups = int_of(groups, "native_channel_shuffle", "groups", 2)
-    return composite.channel_shuffle(input, groups)
+    try:
+        return composite.channel_shuffle(input, groups)
+    except CALL_ERRORS as error:
+        raise explained(error, native_channel_shuffle, (native_channel_shuffle,), (input, groups), {}) from None
 
 
 def fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min, quant_max):
@@ -7299,7 +7701,7 @@ def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_m
             return fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, quant_min, quant_max)
         if as_operand(scale) is not None and is_int(zero_point):
             return fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min, quant_max)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             fake_quantize_per_tensor_affine,
@@ -7337,7 +7739,16 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, 
         quant_min = int_of(quant_min, "fake_quantize_per_channel_affine", "quant_min", 5)
     if type(quant_max) is not int:
         quant_max = int_of(quant_max, "fake_quantize_per_channel_affine", "quant_max", 6)
-    return composite.fake_quantize_per_channel(input, scale, zero_point, axis, quant_min, quant_max)
+    try:
+        return composite.fake_quantize_per_channel(input, scale, zero_point, axis, quant_min, quant_max)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            fake_quantize_per_channel_affine,
+            (fake_quantize_per_channel_affine,),
+            (input, scale, zero_point, axis, quant_min, quant_max),
+            {},
+        ) from None
 
 
 _fake_quantize_per_tensor_affine_cachemask_kernels = kernel_table("fake_quantize_per_tensor_affine_cachemask")
@@ -7370,9 +7781,18 @@ def fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_mi
         node = nodes.FakeQuantizePerTensorAffineCachemaskBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    output_array, mask_array = _fake_quantize_per_tensor_affine_cachemask_kernels[type(input_array)](
-        input_array, scale, zero_point, quant_min, quant_max
-    )
+    try:
+        output_array, mask_array = _fake_quantize_per_tensor_affine_cachemask_kernels[type(input_array)](
+            input_array, scale, zero_point, quant_min, quant_max
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            fake_quantize_per_tensor_affine_cachemask,
+            (fake_quantize_per_tensor_affine_cachemask,),
+            (input, scale, zero_point, quant_min, quant_max),
+            {},
+        ) from None
     output = wrap(output_array, node)
     mask = wrap(mask_array)
     if node is not None:
@@ -7429,9 +7849,18 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
         node = nodes.FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    output_array, mask_array = __fake_quantize_per_tensor_affine_cachemask_tensor_qparams_kernels[type(input_array)](
-        input_array, scale_array, zero_point_array, fake_quant_enabled_array, quant_min, quant_max
-    )
+    try:
+        output_array, mask_array = __fake_quantize_per_tensor_affine_cachemask_tensor_qparams_kernels[
+            type(input_array)
+        ](input_array, scale_array, zero_point_array, fake_quant_enabled_array, quant_min, quant_max)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _fake_quantize_per_tensor_affine_cachemask_tensor_qparams,
+            (_fake_quantize_per_tensor_affine_cachemask_tensor_qparams,),
+            (input, scale, zero_point, fake_quant_enabled, quant_min, quant_max),
+            {},
+        ) from None
     output = wrap(output_array, node)
     mask = wrap(mask_array)
     if node is not None:
@@ -7469,9 +7898,18 @@ def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, q
         node = nodes.FakeQuantizePerChannelAffineCachemaskBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    output_array, mask_array = _fake_quantize_per_channel_affine_cachemask_kernels[type(input_array)](
-        input_array, scale_array, zero_point_array, axis, quant_min, quant_max
-    )
+    try:
+        output_array, mask_array = _fake_quantize_per_channel_affine_cachemask_kernels[type(input_array)](
+            input_array, scale_array, zero_point_array, axis, quant_min, quant_max
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            fake_quantize_per_channel_affine_cachemask,
+            (fake_quantize_per_channel_affine_cachemask,),
+            (input, scale, zero_point, axis, quant_min, quant_max),
+            {},
+        ) from None
     output = wrap(output_array, node)
     mask = wrap(mask_array)
     if node is not None:
@@ -7581,7 +8019,12 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
         )
         node.kept += (save_output(node, result1), save_output(node, result2))
         return (result0, result1, result2)
-    return composite.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
+    try:
+        return composite.native_group_norm(input, weight, bias, N, C, HxW, group, eps)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, native_group_norm, (native_group_norm,), (input, weight, bias, N, C, HxW, group, eps), {}
+        ) from None
 
 
 def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask):
@@ -7616,7 +8059,16 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
         HxW = int_of(HxW, "native_group_norm_backward", "HxW", 8)
     if type(group) is not int:
         group = int_of(group, "native_group_norm_backward", "group", 9)
-    return composite.native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
+    try:
+        return composite.native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            native_group_norm_backward,
+            (native_group_norm_backward,),
+            (grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask),
+            {},
+        ) from None
 
 
 def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_var, training, momentum, eps):
@@ -7771,7 +8223,10 @@ def norm_except_dim(v, pow=2, dim=0, *, axis=None):
         pow = int_of(pow, "norm_except_dim", "pow", 2)
     if type(dim) is not int:
         dim = int_of(dim, "norm_except_dim", "dim", 3)
-    return composite.norm_except_dim(v, pow, dim)
+    try:
+        return composite.norm_except_dim(v, pow, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, norm_except_dim, (norm_except_dim,), (v, pow, dim), {}) from None
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
@@ -7790,7 +8245,12 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabl
         eps = float_of(eps, "group_norm", "eps", 5)
     if cudnn_enabled is not False and cudnn_enabled is not True:
         cudnn_enabled = bool_of(cudnn_enabled, "group_norm", "cudnn_enabled", 6)
-    return composite.group_norm(input, num_groups, weight, bias, eps, cudnn_enabled)
+    try:
+        return composite.group_norm(input, num_groups, weight, bias, eps, cudnn_enabled)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, group_norm, (group_norm,), (input, num_groups, weight, bias, eps, cudnn_enabled), {}
+        ) from None
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
@@ -7807,7 +8267,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
         eps = float_of(eps, "rms_norm", "eps", 4)
     try:
         return composite.rms_norm(input, normalized_shape, weight, eps)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, rms_norm, (rms_norm,), (input, normalized_shape, weight, eps), {}) from None
 
 
@@ -8228,9 +8688,12 @@ def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden
                 save(hidden_bias) if hidden_bias is not None else None,
                 save(cx),
             )
-    result0_array, result1_array, result2_array = __thnn_fused_lstm_cell_kernels[type(input_gates_array)](
-        input_gates_array, hidden_gates_array, cx_array, input_bias_array, hidden_bias_array
-    )
+    try:
+        result0_array, result1_array, result2_array = __thnn_fused_lstm_cell_kernels[type(input_gates_array)](
+            input_gates_array, hidden_gates_array, cx_array, input_bias_array, hidden_bias_array
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result0 = wrap_output(result0_array, node, 0)
     result1 = wrap_output(result1_array, node, 1)
     result2 = wrap(result2_array)
@@ -8273,9 +8736,12 @@ def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has
             node = nodes.ThnnFusedLstmCellBackwardImplBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_hy_edge, grad_cy_edge, cx_edge, cy_edge, workspace_edge)
-    result0_array, result1_array, result2_array = __thnn_fused_lstm_cell_backward_impl_kernels[type(cx_array)](
-        grad_hy_array, grad_cy_array, cx_array, cy_array, workspace_array, has_bias
-    )
+    try:
+        result0_array, result1_array, result2_array = __thnn_fused_lstm_cell_backward_impl_kernels[type(cx_array)](
+            grad_hy_array, grad_cy_array, cx_array, cy_array, workspace_array, has_bias
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result0 = wrap_output(result0_array, node, 0)
     result1 = wrap_output(result1_array, node, 1)
     result2 = wrap_output(result2_array, node, 2)
@@ -8321,9 +8787,12 @@ def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_
                 save(hidden_bias) if hidden_bias is not None else None,
                 save(hx),
             )
-    result0_array, result1_array = __thnn_fused_gru_cell_kernels[type(input_gates_array)](
-        input_gates_array, hidden_gates_array, hx_array, input_bias_array, hidden_bias_array
-    )
+    try:
+        result0_array, result1_array = __thnn_fused_gru_cell_kernels[type(input_gates_array)](
+            input_gates_array, hidden_gates_array, hx_array, input_bias_array, hidden_bias_array
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
@@ -8355,9 +8824,12 @@ def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
             node = nodes.ThnnFusedGruCellBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_hy_edge, workspace_edge)
-    result0_array, result1_array, result2_array, result3_array, result4_array = __thnn_fused_gru_cell_backward_kernels[
-        type(grad_hy_array)
-    ](grad_hy_array, workspace_array, has_bias)
+    try:
+        result0_array, result1_array, result2_array, result3_array, result4_array = (
+            __thnn_fused_gru_cell_backward_kernels[type(grad_hy_array)](grad_hy_array, workspace_array, has_bias)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result0 = wrap_output(result0_array, node, 0)
     result1 = wrap_output(result1_array, node, 1)
     result2 = wrap_output(result2_array, node, 2)
@@ -8384,7 +8856,7 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
         return raise_bad_argument(lstm_cell, input, hx, w_ih, w_hh, b_ih, b_hh)
     try:
         return composite.lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, lstm_cell, (lstm_cell,), (input, hx, w_ih, w_hh, b_ih, b_hh), {}) from None
 
 

@@ -12,6 +12,7 @@ from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import pointwise as composite
 from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
     bool_of,
     explained,
     float_of,
@@ -25,6 +26,7 @@ from mindtorch.dispatch.arguments import (
 )
 from mindtorch.dispatch.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.kinds import SHORT_CUT_FAILED, common_kind, kind_of
 from mindtorch.state import thread
@@ -81,7 +83,10 @@ def add(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_add_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
+    try:
+        return wrap(_add_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
+    except CALL_ERRORS as error:
+        raise explained(error, add, (add,), (input, other), {}) from None
 
 
 def add_(input, other, *more, alpha=1, _reject=raise_bad_argument):
@@ -112,7 +117,10 @@ def add_(input, other, *more, alpha=1, _reject=raise_bad_argument):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.alpha = alpha
-    _add_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
+    try:
+        _add_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, add_, (add_,), (input, other), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -137,7 +145,10 @@ def add_out(input, other, *, alpha=1, out):
         return number_first(add_out, raise_bad_argument, input, other, alpha=alpha, out=out)
     other_array = other._mt_array
     refuse_grad("add", input, other, out)
-    adopt_result(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
+    try:
+        adopt_result(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -166,7 +177,10 @@ def add_Scalar(input, other, alpha=1):
         node = nodes.AddBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(_add_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
+    try:
+        return wrap(_add_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def add__Scalar(input, other, alpha=1):
@@ -191,7 +205,10 @@ def add__Scalar(input, other, alpha=1):
         node = nodes.AddBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _add_Scalar_kernels[type(input_array)](input_array, other, alpha, out=input_array)
+    try:
+        _add_Scalar_kernels[type(input_array)](input_array, other, alpha, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -249,7 +266,10 @@ def sub(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
+    try:
+        return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
+    except CALL_ERRORS as error:
+        raise explained(error, sub, (sub,), (input, other), {}) from None
 
 
 def sub_(input, other, *more, alpha=1, _reject=raise_bad_argument):
@@ -280,7 +300,10 @@ def sub_(input, other, *more, alpha=1, _reject=raise_bad_argument):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.alpha = alpha
-    _sub_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
+    try:
+        _sub_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, sub_, (sub_,), (input, other), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -305,7 +328,10 @@ def sub_out(input, other, *, alpha=1, out):
         return number_first(sub_out, raise_bad_argument, input, other, alpha=alpha, out=out)
     other_array = other._mt_array
     refuse_grad("sub", input, other, out)
-    adopt_result(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
+    try:
+        adopt_result(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -334,7 +360,10 @@ def sub_Scalar(input, other, alpha=1):
         node = nodes.SubBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(_sub_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
+    try:
+        return wrap(_sub_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def sub__Scalar(input, other, alpha=1):
@@ -359,7 +388,10 @@ def sub__Scalar(input, other, alpha=1):
         node = nodes.SubBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _sub_Scalar_kernels[type(input_array)](input_array, other, alpha, out=input_array)
+    try:
+        _sub_Scalar_kernels[type(input_array)](input_array, other, alpha, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -389,7 +421,10 @@ def rsub_Tensor(input, other, *, alpha=1):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.alpha = alpha
-    return wrap(_rsub_Tensor_kernels[type(input_array)](input_array, other_array, alpha), node)
+    try:
+        return wrap(_rsub_Tensor_kernels[type(input_array)](input_array, other_array, alpha), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _rsub_Scalar_kernels = kernel_table("rsub.Scalar")
@@ -417,7 +452,10 @@ def rsub_Scalar(input, other, alpha=1):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.alpha = alpha
-    return wrap(_rsub_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
+    try:
+        return wrap(_rsub_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def rsub(input, other, alpha=1, *, _reject=raise_no_overload):
@@ -429,7 +467,7 @@ def rsub(input, other, alpha=1, *, _reject=raise_no_overload):
             return rsub_Tensor(input, other, alpha=alpha)
         if as_operand(other) is not None:
             return rsub_Scalar(input, other, alpha)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, rsub, (rsub_Tensor, rsub_Scalar), (input, other, alpha), {}) from None
     return _reject(rsub, (rsub_Tensor, rsub_Scalar), (input, other, alpha), {})
 
@@ -481,7 +519,10 @@ def mul(input, other, *, out=None, _reject=raise_bad_argument):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_mul_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_mul_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except CALL_ERRORS as error:
+        raise explained(error, mul, (mul,), (input, other), {}) from None
 
 
 def mul_(input, other, *, _reject=raise_bad_argument):
@@ -508,7 +549,10 @@ def mul_(input, other, *, _reject=raise_bad_argument):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
-    _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, mul_, (mul_,), (input, other), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -531,7 +575,10 @@ def mul_out(input, other, *, out):
         return number_first(mul_out, raise_bad_argument, input, other, out=out)
     other_array = other._mt_array
     refuse_grad("mul", input, other, out)
-    adopt_result(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -559,7 +606,10 @@ def mul_Scalar(input, other):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.other = other
-    return wrap(_mul_Scalar_kernels[type(input_array)](input_array, other), node)
+    try:
+        return wrap(_mul_Scalar_kernels[type(input_array)](input_array, other), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def mul__Scalar(input, other):
@@ -583,7 +633,10 @@ def mul__Scalar(input, other):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.other = other
-    _mul_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _mul_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -637,7 +690,10 @@ def div_Tensor(input, other, *, out=None, _reject=raise_bad_argument):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_div_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_div_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def div__Tensor(input, other, *, _reject=raise_bad_argument):
@@ -664,7 +720,10 @@ def div__Tensor(input, other, *, _reject=raise_bad_argument):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(other), save_copy(input) if other_edge else None)
-    _div_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _div_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -687,7 +746,10 @@ def div_Tensor_out(input, other, *, out):
         return number_first(div_Tensor_out, raise_bad_argument, input, other, out=out)
     other_array = other._mt_array
     refuse_grad("div", input, other, out)
-    adopt_result(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -723,7 +785,10 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
             node.next_edges = (input_edge, other_edge)
             node.rounding_mode = rounding_mode
             node.kept = (save(other), save(input) if other_edge else None)
-    return wrap(_div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode), node)
+    try:
+        return wrap(_div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def div(input, other, *, out=None, rounding_mode=...):
@@ -734,7 +799,7 @@ def div(input, other, *, out=None, rounding_mode=...):
         if rounding_mode is not ...:
             return div_Tensor_mode(input, other, rounding_mode=rounding_mode, out=out)
         return div_Tensor(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, div, (div_Tensor, div_Tensor_mode), (input, other), {"out": out, "rounding_mode": rounding_mode}
         ) from None
@@ -767,7 +832,10 @@ def div__Tensor_mode(input, other, *, rounding_mode):
             node.next_edges = (input_edge, other_edge)
             node.rounding_mode = rounding_mode
             node.kept = (save(other), save_copy(input) if other_edge else None)
-    _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=input_array)
+    try:
+        _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -782,7 +850,7 @@ def div_(input, other, *, rounding_mode=...):
         if rounding_mode is not ...:
             return div__Tensor_mode(input, other, rounding_mode=rounding_mode)
         return div__Tensor(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, div_, (div__Tensor, div__Tensor_mode), (input, other), {"rounding_mode": rounding_mode}
         ) from None
@@ -806,9 +874,12 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
         return number_first(div_Tensor_mode_out, raise_bad_argument, input, other, rounding_mode=rounding_mode, out=out)
     other_array = other._mt_array
     refuse_grad("div", input, other, out)
-    adopt_result(
-        out, _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -836,7 +907,10 @@ def div_Scalar(input, other):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.other = other
-    return wrap(_div_Scalar_kernels[type(input_array)](input_array, other), node)
+    try:
+        return wrap(_div_Scalar_kernels[type(input_array)](input_array, other), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def div__Scalar(input, other):
@@ -860,7 +934,10 @@ def div__Scalar(input, other):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.other = other
-    _div_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _div_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -939,7 +1016,10 @@ def floor_divide(input, other, *, out=None, _reject=raise_bad_argument):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_floor_divide_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_floor_divide_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except CALL_ERRORS as error:
+        raise explained(error, floor_divide, (floor_divide,), (input, other), {}) from None
 
 
 def floor_divide_(input, other, *, _reject=raise_bad_argument):
@@ -965,7 +1045,10 @@ def floor_divide_(input, other, *, _reject=raise_bad_argument):
             node = nodes.FloorDivideBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-    _floor_divide_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _floor_divide_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, floor_divide_, (floor_divide_,), (input, other), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -988,7 +1071,10 @@ def floor_divide_out(input, other, *, out):
         return number_first(floor_divide_out, raise_bad_argument, input, other, out=out)
     other_array = other._mt_array
     refuse_grad("aten::floor_divide", input, other, out)
-    adopt_result(out, _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1057,7 +1143,10 @@ def remainder_Tensor(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_remainder_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_remainder_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def remainder__Tensor(input, other):
@@ -1079,7 +1168,10 @@ def remainder__Tensor(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
-    _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1097,7 +1189,10 @@ def remainder_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(remainder_Tensor_out, input, other, out=out)
     refuse_grad("remainder", input, other, out)
-    adopt_result(out, _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1126,7 +1221,10 @@ def remainder_Scalar(input, other, *, out=None):
         node = nodes.RemainderBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(_remainder_Scalar_kernels[type(input_array)](input_array, other), node)
+    try:
+        return wrap(_remainder_Scalar_kernels[type(input_array)](input_array, other), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def remainder__Scalar(input, other):
@@ -1149,7 +1247,10 @@ def remainder__Scalar(input, other):
         node = nodes.RemainderBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _remainder_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _remainder_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1165,7 +1266,7 @@ def remainder_(input, other, *, _reject=raise_no_overload):
             return remainder__Tensor(input, other)
         if as_operand(other) is not None:
             return remainder__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, remainder_, (remainder__Tensor, remainder__Scalar), (input, other), {}) from None
     return _reject(remainder_, (remainder__Tensor, remainder__Scalar), (input, other), {})
 
@@ -1182,7 +1283,10 @@ def remainder_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(remainder_Scalar_out, input, other, out=out)
     refuse_grad("remainder", input, out)
-    adopt_result(out, _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(out, _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1210,7 +1314,7 @@ def remainder(input, other, *, out=None, _reject=raise_no_overload):
             return remainder_Scalar(input, other, out=out)
         if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
             return remainder_Scalar_Tensor(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             remainder,
@@ -1265,7 +1369,10 @@ def fmod_Tensor(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_fmod_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_fmod_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def fmod__Tensor(input, other):
@@ -1287,7 +1394,10 @@ def fmod__Tensor(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
-    _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1305,7 +1415,10 @@ def fmod_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(fmod_Tensor_out, input, other, out=out)
     refuse_grad("fmod", input, other, out)
-    adopt_result(out, _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1334,7 +1447,10 @@ def fmod_Scalar(input, other, *, out=None):
         node = nodes.FmodBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(_fmod_Scalar_kernels[type(input_array)](input_array, other), node)
+    try:
+        return wrap(_fmod_Scalar_kernels[type(input_array)](input_array, other), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def fmod(input, other, *, out=None):
@@ -1346,7 +1462,7 @@ def fmod(input, other, *, out=None):
             return fmod_Tensor(input, other, out=out)
         if as_operand(other) is not None:
             return fmod_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, fmod, (fmod_Tensor, fmod_Scalar), (input, other), {"out": out}) from None
     return raise_no_overload(fmod, (fmod_Tensor, fmod_Scalar), (input, other), {"out": out})
 
@@ -1371,7 +1487,10 @@ def fmod__Scalar(input, other):
         node = nodes.FmodBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _fmod_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _fmod_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1387,7 +1506,7 @@ def fmod_(input, other):
             return fmod__Tensor(input, other)
         if as_operand(other) is not None:
             return fmod__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, fmod_, (fmod__Tensor, fmod__Scalar), (input, other), {}) from None
     return raise_no_overload(fmod_, (fmod__Tensor, fmod__Scalar), (input, other), {})
 
@@ -1404,7 +1523,10 @@ def fmod_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(fmod_Scalar_out, input, other, out=out)
     refuse_grad("fmod", input, out)
-    adopt_result(out, _fmod_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(out, _fmod_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1433,7 +1555,10 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
             node.next_edges = (input_edge, exponent_edge)
             node.kept = (save(input), save(exponent))
     kind = common_kind(input, exponent)
-    result = wrap(_pow_Tensor_Tensor_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
+    try:
+        result = wrap(_pow_Tensor_Tensor_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -1458,7 +1583,10 @@ def pow__Tensor(input, exponent):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, exponent_edge)
             node.kept = (save_copy(input), save(exponent))
-    _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=input_array)
+    try:
+        _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1477,7 +1605,10 @@ def pow_Tensor_Tensor_out(input, exponent, *, out):
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Tensor_out, input, exponent, out=out)
     refuse_grad("pow", input, exponent, out)
-    adopt_result(out, _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array))
+    try:
+        adopt_result(out, _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1508,7 +1639,10 @@ def pow_Tensor_Scalar(input, exponent, *, out=None):
         node.next_edges = (edge,)
         node.exponent = exponent
         node.kept = (save(input),)
-    return wrap(_pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent), node)
+    try:
+        return wrap(_pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def pow__Scalar(input, exponent):
@@ -1533,7 +1667,10 @@ def pow__Scalar(input, exponent):
         node.next_edges = (edge,)
         node.exponent = exponent
         node.kept = (save_copy(input),)
-    _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=input_array)
+    try:
+        _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1549,7 +1686,7 @@ def pow_(input, exponent, *, _reject=raise_no_overload):
             return pow__Tensor(input, exponent)
         if as_operand(exponent) is not None:
             return pow__Scalar(input, exponent)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, pow_, (pow__Tensor, pow__Scalar), (input, exponent), {}) from None
     return _reject(pow_, (pow__Tensor, pow__Scalar), (input, exponent), {})
 
@@ -1566,7 +1703,10 @@ def pow_Tensor_Scalar_out(input, exponent, *, out):
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Scalar_out, input, exponent, out=out)
     refuse_grad("pow", input, out)
-    adopt_result(out, _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array))
+    try:
+        adopt_result(out, _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1597,7 +1737,10 @@ def pow_Scalar(input, exponent, *, out=None):
         node.next_edges = (edge,)
         node.self = input
         node.kept = (save(exponent),)
-    result = wrap(_pow_Scalar_kernels[type(exponent_array)](input, exponent_array), node)
+    try:
+        result = wrap(_pow_Scalar_kernels[type(exponent_array)](input, exponent_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -1615,7 +1758,7 @@ def pow(input, exponent, *, out=None, _reject=raise_no_overload):
             return pow_Tensor_Scalar(input, exponent, out=out)
         if as_operand(input) is not None and isinstance(exponent, Tensor):
             return pow_Scalar(input, exponent, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, pow, (pow_Tensor_Tensor, pow_Tensor_Scalar, pow_Scalar), (input, exponent), {"out": out}
         ) from None
@@ -1634,7 +1777,10 @@ def pow_Scalar_out(input, exponent, *, out):
     except AttributeError:
         return raise_bad_argument(pow_Scalar_out, input, exponent, out=out)
     refuse_grad("pow", exponent, out)
-    adopt_result(out, _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array))
+    try:
+        adopt_result(out, _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1662,7 +1808,10 @@ def neg(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_neg_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_neg_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def neg_(input):
@@ -1683,7 +1832,10 @@ def neg_(input):
         node = nodes.NegBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _neg_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _neg_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1700,7 +1852,10 @@ def neg_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(neg_out, input, out=out)
     refuse_grad("neg", input, out)
-    adopt_result(out, _neg_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _neg_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1728,7 +1883,10 @@ def abs(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    return wrap(_abs_kernels[type(input_array)](input_array), node)
+    try:
+        return wrap(_abs_kernels[type(input_array)](input_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def abs_(input):
@@ -1750,7 +1908,10 @@ def abs_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _abs_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _abs_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1767,7 +1928,10 @@ def abs_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(abs_out, input, out=out)
     refuse_grad("abs", input, out)
-    adopt_result(out, _abs_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _abs_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1796,7 +1960,10 @@ def sgn(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_sgn_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_sgn_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -1821,7 +1988,10 @@ def sgn_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _sgn_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _sgn_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1839,7 +2009,10 @@ def sgn_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sgn_out, input, out=out)
     refuse_grad("sgn", input, out)
-    adopt_result(out, _sgn_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _sgn_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1867,7 +2040,10 @@ def sign(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_sign_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_sign_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def sign_(input):
@@ -1888,7 +2064,10 @@ def sign_(input):
         node = nodes.SignBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _sign_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _sign_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1905,7 +2084,10 @@ def sign_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sign_out, input, out=out)
     refuse_grad("sign", input, out)
-    adopt_result(out, _sign_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _sign_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1933,7 +2115,10 @@ def angle(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    return wrap(_angle_kernels[type(input_array)](input_array), node)
+    try:
+        return wrap(_angle_kernels[type(input_array)](input_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def angle_out(input, *, out):
@@ -1946,7 +2131,10 @@ def angle_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(angle_out, input, out=out)
     refuse_grad("angle", input, out)
-    adopt_result(out, _angle_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _angle_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1972,7 +2160,10 @@ def _conj_physical(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    return wrap(__conj_physical_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(__conj_physical_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def conj_physical(input, *, out=None):
@@ -2030,7 +2221,10 @@ def exp(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_exp_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_exp_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     return result
@@ -2054,7 +2248,10 @@ def exp_(input):
         node = nodes.ExpBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _exp_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _exp_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2072,7 +2269,10 @@ def exp_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(exp_out, input, out=out)
     refuse_grad("exp", input, out)
-    adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2100,7 +2300,10 @@ def expm1(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_expm1_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_expm1_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     return result
@@ -2124,7 +2327,10 @@ def expm1_(input):
         node = nodes.Expm1Backward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _expm1_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _expm1_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2142,7 +2348,10 @@ def expm1_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(expm1_out, input, out=out)
     refuse_grad("expm1", input, out)
-    adopt_result(out, _expm1_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _expm1_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2170,7 +2379,10 @@ def exp2(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_exp2_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_exp2_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     return result
@@ -2194,7 +2406,10 @@ def exp2_(input):
         node = nodes.Exp2Backward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _exp2_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _exp2_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2212,7 +2427,10 @@ def exp2_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(exp2_out, input, out=out)
     refuse_grad("exp2", input, out)
-    adopt_result(out, _exp2_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _exp2_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2241,7 +2459,10 @@ def log(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_log_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_log_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def log_(input):
@@ -2263,7 +2484,10 @@ def log_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _log_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _log_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2280,7 +2504,10 @@ def log_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(log_out, input, out=out)
     refuse_grad("log", input, out)
-    adopt_result(out, _log_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _log_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2309,7 +2536,10 @@ def log2(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_log2_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_log2_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def log2_(input):
@@ -2331,7 +2561,10 @@ def log2_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _log2_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _log2_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2348,7 +2581,10 @@ def log2_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(log2_out, input, out=out)
     refuse_grad("log2", input, out)
-    adopt_result(out, _log2_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _log2_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2377,7 +2613,10 @@ def log10(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_log10_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_log10_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def log10_(input):
@@ -2399,7 +2638,10 @@ def log10_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _log10_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _log10_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2416,7 +2658,10 @@ def log10_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(log10_out, input, out=out)
     refuse_grad("log10", input, out)
-    adopt_result(out, _log10_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _log10_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2445,7 +2690,10 @@ def log1p(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_log1p_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_log1p_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def log1p_(input):
@@ -2467,7 +2715,10 @@ def log1p_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _log1p_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _log1p_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2484,7 +2735,10 @@ def log1p_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(log1p_out, input, out=out)
     refuse_grad("log1p", input, out)
-    adopt_result(out, _log1p_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _log1p_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2512,7 +2766,10 @@ def sqrt(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_sqrt_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_sqrt_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     return result
@@ -2536,7 +2793,10 @@ def sqrt_(input):
         node = nodes.SqrtBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _sqrt_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _sqrt_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2554,7 +2814,10 @@ def sqrt_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sqrt_out, input, out=out)
     refuse_grad("sqrt", input, out)
-    adopt_result(out, _sqrt_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _sqrt_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2582,7 +2845,10 @@ def rsqrt(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_rsqrt_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_rsqrt_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     return result
@@ -2606,7 +2872,10 @@ def rsqrt_(input):
         node = nodes.RsqrtBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _rsqrt_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _rsqrt_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2624,7 +2893,10 @@ def rsqrt_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(rsqrt_out, input, out=out)
     refuse_grad("rsqrt", input, out)
-    adopt_result(out, _rsqrt_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _rsqrt_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2652,7 +2924,10 @@ def reciprocal(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_reciprocal_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_reciprocal_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     return result
@@ -2676,7 +2951,10 @@ def reciprocal_(input):
         node = nodes.ReciprocalBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _reciprocal_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _reciprocal_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2694,7 +2972,10 @@ def reciprocal_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(reciprocal_out, input, out=out)
     refuse_grad("reciprocal", input, out)
-    adopt_result(out, _reciprocal_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _reciprocal_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2755,7 +3036,10 @@ def sin(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_sin_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_sin_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def sin_(input):
@@ -2777,7 +3061,10 @@ def sin_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _sin_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _sin_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2794,7 +3081,10 @@ def sin_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sin_out, input, out=out)
     refuse_grad("sin", input, out)
-    adopt_result(out, _sin_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _sin_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2823,7 +3113,10 @@ def cos(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_cos_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_cos_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def cos_(input):
@@ -2845,7 +3138,10 @@ def cos_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _cos_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _cos_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2862,7 +3158,10 @@ def cos_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(cos_out, input, out=out)
     refuse_grad("cos", input, out)
-    adopt_result(out, _cos_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _cos_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2890,7 +3189,10 @@ def tan(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_tan_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_tan_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     return result
@@ -2914,7 +3216,10 @@ def tan_(input):
         node = nodes.TanBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _tan_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _tan_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2932,7 +3237,10 @@ def tan_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(tan_out, input, out=out)
     refuse_grad("tan", input, out)
-    adopt_result(out, _tan_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _tan_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2961,7 +3269,10 @@ def asin(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_asin_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_asin_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def asin_(input):
@@ -2983,7 +3294,10 @@ def asin_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _asin_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _asin_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -3000,7 +3314,10 @@ def asin_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(asin_out, input, out=out)
     refuse_grad("asin", input, out)
-    adopt_result(out, _asin_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _asin_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3029,7 +3346,10 @@ def acos(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_acos_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_acos_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def acos_(input):
@@ -3051,7 +3371,10 @@ def acos_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _acos_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _acos_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -3068,7 +3391,10 @@ def acos_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(acos_out, input, out=out)
     refuse_grad("acos", input, out)
-    adopt_result(out, _acos_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _acos_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3097,7 +3423,10 @@ def atan(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_atan_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_atan_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def atan_(input):
@@ -3119,7 +3448,10 @@ def atan_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _atan_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _atan_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -3136,7 +3468,10 @@ def atan_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(atan_out, input, out=out)
     refuse_grad("atan", input, out)
-    adopt_result(out, _atan_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _atan_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3165,7 +3500,10 @@ def sinh(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_sinh_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_sinh_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def sinh_(input):
@@ -3187,7 +3525,10 @@ def sinh_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _sinh_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _sinh_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -3204,7 +3545,10 @@ def sinh_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sinh_out, input, out=out)
     refuse_grad("sinh", input, out)
-    adopt_result(out, _sinh_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _sinh_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3233,7 +3577,10 @@ def cosh(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_cosh_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_cosh_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def cosh_(input):
@@ -3255,7 +3602,10 @@ def cosh_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _cosh_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _cosh_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -3272,7 +3622,10 @@ def cosh_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(cosh_out, input, out=out)
     refuse_grad("cosh", input, out)
-    adopt_result(out, _cosh_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _cosh_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3301,7 +3654,10 @@ def asinh(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_asinh_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_asinh_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def asinh_(input):
@@ -3323,7 +3679,10 @@ def asinh_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _asinh_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _asinh_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -3340,7 +3699,10 @@ def asinh_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(asinh_out, input, out=out)
     refuse_grad("asinh", input, out)
-    adopt_result(out, _asinh_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _asinh_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3369,7 +3731,10 @@ def acosh(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_acosh_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_acosh_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def acosh_(input):
@@ -3391,7 +3756,10 @@ def acosh_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _acosh_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _acosh_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -3408,7 +3776,10 @@ def acosh_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(acosh_out, input, out=out)
     refuse_grad("acosh", input, out)
-    adopt_result(out, _acosh_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _acosh_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3437,7 +3808,10 @@ def atanh(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_atanh_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_atanh_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def atanh_(input):
@@ -3459,7 +3833,10 @@ def atanh_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _atanh_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _atanh_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -3476,7 +3853,10 @@ def atanh_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(atanh_out, input, out=out)
     refuse_grad("atanh", input, out)
-    adopt_result(out, _atanh_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _atanh_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3505,7 +3885,10 @@ def sinc(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_sinc_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_sinc_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def sinc_(input):
@@ -3527,7 +3910,10 @@ def sinc_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _sinc_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _sinc_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -3544,7 +3930,10 @@ def sinc_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sinc_out, input, out=out)
     refuse_grad("sinc", input, out)
-    adopt_result(out, _sinc_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _sinc_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3572,7 +3961,10 @@ def deg2rad(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_deg2rad_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_deg2rad_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def deg2rad_(input):
@@ -3593,7 +3985,10 @@ def deg2rad_(input):
         node = nodes.Deg2RadBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _deg2rad_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _deg2rad_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -3610,7 +4005,10 @@ def deg2rad_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(deg2rad_out, input, out=out)
     refuse_grad("deg2rad", input, out)
-    adopt_result(out, _deg2rad_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _deg2rad_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3638,7 +4036,10 @@ def rad2deg(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_rad2deg_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_rad2deg_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def rad2deg_(input):
@@ -3659,7 +4060,10 @@ def rad2deg_(input):
         node = nodes.Rad2DegBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _rad2deg_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _rad2deg_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -3676,7 +4080,10 @@ def rad2deg_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(rad2deg_out, input, out=out)
     refuse_grad("rad2deg", input, out)
-    adopt_result(out, _rad2deg_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _rad2deg_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3704,7 +4111,10 @@ def tanh(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_tanh_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_tanh_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     return result
@@ -3728,7 +4138,10 @@ def tanh_(input):
         node = nodes.TanhBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _tanh_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _tanh_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -3746,7 +4159,10 @@ def tanh_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(tanh_out, input, out=out)
     refuse_grad("tanh", input, out)
-    adopt_result(out, _tanh_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _tanh_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3795,7 +4211,12 @@ def tanh_backward(grad_output, output, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(grad_output, output)
-    return wrap(_tanh_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind)
+    try:
+        return wrap(
+            _tanh_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def tanh_backward_out(grad_output, output, *, out):
@@ -3809,7 +4230,12 @@ def tanh_backward_out(grad_output, output, *, out):
     except AttributeError:
         return raise_bad_argument(tanh_backward_out, grad_output, output, out=out)
     refuse_grad("tanh_backward", grad_output, output, out)
-    adopt_result(out, _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array))
+    try:
+        adopt_result(
+            out, _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3837,7 +4263,10 @@ def sigmoid(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_sigmoid_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_sigmoid_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     return result
@@ -3861,7 +4290,10 @@ def sigmoid_(input):
         node = nodes.SigmoidBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _sigmoid_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _sigmoid_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -3879,7 +4311,10 @@ def sigmoid_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(sigmoid_out, input, out=out)
     refuse_grad("sigmoid", input, out)
-    adopt_result(out, _sigmoid_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _sigmoid_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3928,7 +4363,12 @@ def sigmoid_backward(grad_output, output, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(grad_output, output)
-    return wrap(_sigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind)
+    try:
+        return wrap(
+            _sigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, output_array), node, kind
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def sigmoid_backward_out(grad_output, output, *, out):
@@ -3942,9 +4382,12 @@ def sigmoid_backward_out(grad_output, output, *, out):
     except AttributeError:
         return raise_bad_argument(sigmoid_backward_out, grad_output, output, out=out)
     refuse_grad("sigmoid_backward", grad_output, output, out)
-    adopt_result(
-        out, _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3972,7 +4415,10 @@ def floor(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_floor_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_floor_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def floor_(input):
@@ -3993,7 +4439,10 @@ def floor_(input):
         node = nodes.FloorBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _floor_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _floor_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -4010,7 +4459,10 @@ def floor_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(floor_out, input, out=out)
     refuse_grad("floor", input, out)
-    adopt_result(out, _floor_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _floor_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4038,7 +4490,10 @@ def ceil(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_ceil_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_ceil_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def ceil_(input):
@@ -4059,7 +4514,10 @@ def ceil_(input):
         node = nodes.CeilBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _ceil_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _ceil_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -4076,7 +4534,10 @@ def ceil_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(ceil_out, input, out=out)
     refuse_grad("ceil", input, out)
-    adopt_result(out, _ceil_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _ceil_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4104,7 +4565,10 @@ def round_default(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_round_default_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_round_default_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def round__default(input):
@@ -4125,7 +4589,10 @@ def round__default(input):
         node = nodes.RoundBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _round_default_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _round_default_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -4142,7 +4609,10 @@ def round_default_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(round_default_out, input, out=out)
     refuse_grad("round", input, out)
-    adopt_result(out, _round_default_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _round_default_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4172,7 +4642,10 @@ def round_decimals(input, *, decimals, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_round_decimals_kernels[kind or type(input_array)](input_array, decimals), node, kind)
+    try:
+        return wrap(_round_decimals_kernels[kind or type(input_array)](input_array, decimals), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def round(input, *, out=None, decimals=...):
@@ -4183,7 +4656,7 @@ def round(input, *, out=None, decimals=...):
         if decimals is not ...:
             return round_decimals(input, decimals=decimals, out=out)
         return round_default(input, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, round, (round_default, round_decimals), (input,), {"out": out, "decimals": decimals}
         ) from None
@@ -4209,7 +4682,10 @@ def round__decimals(input, *, decimals):
         node = nodes.RoundBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _round_decimals_kernels[type(input_array)](input_array, decimals, out=input_array)
+    try:
+        _round_decimals_kernels[type(input_array)](input_array, decimals, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -4224,7 +4700,7 @@ def round_(input, *, decimals=...):
         if decimals is not ...:
             return round__decimals(input, decimals=decimals)
         return round__default(input)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, round_, (round__default, round__decimals), (input,), {"decimals": decimals}) from None
 
 
@@ -4240,7 +4716,10 @@ def round_decimals_out(input, *, decimals, out):
     except AttributeError:
         return raise_bad_argument(round_decimals_out, input, decimals=decimals, out=out)
     refuse_grad("round", input, out)
-    adopt_result(out, _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array))
+    try:
+        adopt_result(out, _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4268,7 +4747,10 @@ def trunc(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_trunc_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_trunc_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def trunc_(input):
@@ -4289,7 +4771,10 @@ def trunc_(input):
         node = nodes.TruncBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _trunc_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _trunc_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -4306,7 +4791,10 @@ def trunc_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(trunc_out, input, out=out)
     refuse_grad("trunc", input, out)
-    adopt_result(out, _trunc_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _trunc_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4334,7 +4822,10 @@ def frac(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_frac_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_frac_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def frac_(input):
@@ -4355,7 +4846,10 @@ def frac_(input):
         node = nodes.FracBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _frac_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _frac_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -4372,7 +4866,10 @@ def frac_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(frac_out, input, out=out)
     refuse_grad("frac", input, out)
-    adopt_result(out, _frac_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _frac_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4403,7 +4900,10 @@ def hardshrink(input, lambd=0.5, *, out=None):
         node.next_edges = (edge,)
         node.lambd = lambd
         node.kept = (save(input),)
-    return wrap(_hardshrink_kernels[type(input_array)](input_array, lambd), node)
+    try:
+        return wrap(_hardshrink_kernels[type(input_array)](input_array, lambd), node)
+    except CALL_ERRORS as error:
+        raise explained(error, hardshrink, (hardshrink,), (input, lambd), {}) from None
 
 
 def hardshrink_out(input, lambd=0.5, *, out):
@@ -4418,7 +4918,10 @@ def hardshrink_out(input, lambd=0.5, *, out):
     except AttributeError:
         return raise_bad_argument(hardshrink_out, input, lambd, out=out)
     refuse_grad("hardshrink", input, out)
-    adopt_result(out, _hardshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
+    try:
+        adopt_result(out, _hardshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4449,7 +4952,10 @@ def hardshrink_backward(grad_out, input, lambd, *, out=None):
             node.next_edges = (grad_out_edge, input_edge)
             node.lambd = lambd
             node.kept = (save(input) if grad_out_edge else None,)
-    return wrap(_hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd), node)
+    try:
+        return wrap(_hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd), node)
+    except CALL_ERRORS as error:
+        raise explained(error, hardshrink_backward, (hardshrink_backward,), (grad_out, input, lambd), {}) from None
 
 
 def hardshrink_backward_out(grad_out, input, lambd, *, out):
@@ -4465,9 +4971,12 @@ def hardshrink_backward_out(grad_out, input, lambd, *, out):
     except AttributeError:
         return raise_bad_argument(hardshrink_backward_out, grad_out, input, lambd, out=out)
     refuse_grad("hardshrink_backward", grad_out, input, out)
-    adopt_result(
-        out, _hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4498,7 +5007,10 @@ def softshrink(input, lambd=0.5, *, out=None):
         node.next_edges = (edge,)
         node.lambd = lambd
         node.kept = (save(input),)
-    return wrap(_softshrink_kernels[type(input_array)](input_array, lambd), node)
+    try:
+        return wrap(_softshrink_kernels[type(input_array)](input_array, lambd), node)
+    except CALL_ERRORS as error:
+        raise explained(error, softshrink, (softshrink,), (input, lambd), {}) from None
 
 
 def softshrink_out(input, lambd=0.5, *, out):
@@ -4513,7 +5025,10 @@ def softshrink_out(input, lambd=0.5, *, out):
     except AttributeError:
         return raise_bad_argument(softshrink_out, input, lambd, out=out)
     refuse_grad("softshrink", input, out)
-    adopt_result(out, _softshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
+    try:
+        adopt_result(out, _softshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4546,7 +5061,10 @@ def softshrink_backward(grad_output, input, lambd, *, out=None):
             node.next_edges = (grad_output_edge, input_edge)
             node.lambd = lambd
             node.kept = (save(input) if grad_output_edge else None,)
-    return wrap(_softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd), node)
+    try:
+        return wrap(_softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd), node)
+    except CALL_ERRORS as error:
+        raise explained(error, softshrink_backward, (softshrink_backward,), (grad_output, input, lambd), {}) from None
 
 
 def softshrink_backward_out(grad_output, input, lambd, *, out):
@@ -4562,9 +5080,13 @@ def softshrink_backward_out(grad_output, input, lambd, *, out):
     except AttributeError:
         return raise_bad_argument(softshrink_backward_out, grad_output, input, lambd, out=out)
     refuse_grad("softshrink_backward", grad_output, input, out)
-    adopt_result(
-        out, _softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd, out=out_array)
-    )
+    try:
+        adopt_result(
+            out,
+            _softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd, out=out_array),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4609,7 +5131,10 @@ def _prelu_kernel(input, weight):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, weight)
-    return wrap(__prelu_kernel_kernels[kind or type(input_array)](input_array, weight_array), node, kind)
+    try:
+        return wrap(__prelu_kernel_kernels[kind or type(input_array)](input_array, weight_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def _prelu_kernel_backward(grad_output, input, weight):
@@ -4678,7 +5203,10 @@ def relu(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_relu_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_relu_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     return result
@@ -4702,7 +5230,10 @@ def relu_(input):
         node = nodes.ReluBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _relu_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _relu_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -4738,7 +5269,12 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
             node.next_edges = (grad_output_edge, input_edge)
             node.threshold = threshold
             node.kept = (save(input) if grad_output_edge else None,)
-    return wrap(_threshold_backward_kernels[type(grad_output_array)](grad_output_array, input_array, threshold), node)
+    try:
+        return wrap(
+            _threshold_backward_kernels[type(grad_output_array)](grad_output_array, input_array, threshold), node
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, threshold_backward, (threshold_backward,), (grad_output, input, threshold), {}) from None
 
 
 def threshold_backward_out(grad_output, input, threshold, *, out):
@@ -4754,10 +5290,15 @@ def threshold_backward_out(grad_output, input, threshold, *, out):
     except AttributeError:
         return raise_bad_argument(threshold_backward_out, grad_output, input, threshold, out=out)
     refuse_grad("threshold_backward", grad_output, input, out)
-    adopt_result(
-        out,
-        _threshold_backward_kernels[type(grad_output_array)](grad_output_array, input_array, threshold, out=out_array),
-    )
+    try:
+        adopt_result(
+            out,
+            _threshold_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, threshold, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4790,7 +5331,10 @@ def threshold(input, threshold, value, *, out=None):
         node.next_edges = (edge,)
         node.threshold = threshold
         node.kept = (save(input),)
-    return wrap(_threshold_kernels[type(input_array)](input_array, threshold, value), node)
+    try:
+        return wrap(_threshold_kernels[type(input_array)](input_array, threshold, value), node)
+    except CALL_ERRORS as error:
+        raise explained(error, _threshold, (_threshold,), (input, threshold, value), {}) from None
 
 
 _threshold = threshold
@@ -4820,7 +5364,10 @@ def threshold_(input, threshold, value):
         node.next_edges = (edge,)
         node.threshold = threshold
         node.kept = (save_copy(input),)
-    _threshold_kernels[type(input_array)](input_array, threshold, value, out=input_array)
+    try:
+        _threshold_kernels[type(input_array)](input_array, threshold, value, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, threshold_, (threshold_,), (input, threshold, value), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -4841,7 +5388,10 @@ def threshold_out(input, threshold, value, *, out):
     except AttributeError:
         return raise_bad_argument(threshold_out, input, threshold, value, out=out)
     refuse_grad("threshold", input, out)
-    adopt_result(out, _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array))
+    try:
+        adopt_result(out, _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4875,7 +5425,10 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
         node.min_val = min_val
         node.max_val = max_val
         node.kept = (save(input),)
-    return wrap(_hardtanh_kernels[type(input_array)](input_array, min_val, max_val), node)
+    try:
+        return wrap(_hardtanh_kernels[type(input_array)](input_array, min_val, max_val), node)
+    except CALL_ERRORS as error:
+        raise explained(error, hardtanh, (hardtanh,), (input, min_val, max_val), {}) from None
 
 
 def hardtanh_(input, min_val=-1, max_val=1):
@@ -4903,7 +5456,10 @@ def hardtanh_(input, min_val=-1, max_val=1):
         node.min_val = min_val
         node.max_val = max_val
         node.kept = (save_copy(input),)
-    _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=input_array)
+    try:
+        _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, hardtanh_, (hardtanh_,), (input, min_val, max_val), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -4924,7 +5480,10 @@ def hardtanh_out(input, min_val=-1, max_val=1, *, out):
     except AttributeError:
         return raise_bad_argument(hardtanh_out, input, min_val, max_val, out=out)
     refuse_grad("hardtanh", input, out)
-    adopt_result(out, _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=out_array))
+    try:
+        adopt_result(out, _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4960,9 +5519,14 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
             node.min_val = min_val
             node.max_val = max_val
             node.kept = (save(input) if grad_output_edge else None,)
-    return wrap(
-        _hardtanh_backward_kernels[type(grad_output_array)](grad_output_array, input_array, min_val, max_val), node
-    )
+    try:
+        return wrap(
+            _hardtanh_backward_kernels[type(grad_output_array)](grad_output_array, input_array, min_val, max_val), node
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, hardtanh_backward, (hardtanh_backward,), (grad_output, input, min_val, max_val), {}
+        ) from None
 
 
 def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
@@ -4980,12 +5544,15 @@ def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
     except AttributeError:
         return raise_bad_argument(hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
     refuse_grad("hardtanh_backward", grad_output, input, out)
-    adopt_result(
-        out,
-        _hardtanh_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, min_val, max_val, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _hardtanh_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, min_val, max_val, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -5026,7 +5593,12 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
         result = recorded(node, composite.rrelu_with_noise, input, noise, lower, upper, training, generator)
         node.kept += (save(noise),)
         return result
-    return composite.rrelu_with_noise(input, noise, lower, upper, training, generator)
+    try:
+        return composite.rrelu_with_noise(input, noise, lower, upper, training, generator)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, rrelu_with_noise, (rrelu_with_noise,), (input, noise, lower, upper, training, generator), {}
+        ) from None
 
 
 def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result):
@@ -5075,7 +5647,16 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
         return recorded(
             node, composite.rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
         )
-    return composite.rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result)
+    try:
+        return composite.rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            rrelu_with_noise_backward,
+            (rrelu_with_noise_backward,),
+            (grad_output, input, noise, lower, upper, training, self_is_result),
+            {},
+        ) from None
 
 
 def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
@@ -5092,7 +5673,10 @@ def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, generato
         training = bool_of(training, "rrelu", "training", 4)
     if generator is not None:
         generator = generator_of(generator, "rrelu", "generator", 5)
-    return composite.rrelu(input, lower, upper, training, generator)
+    try:
+        return composite.rrelu(input, lower, upper, training, generator)
+    except CALL_ERRORS as error:
+        raise explained(error, rrelu, (rrelu,), (input, lower, upper, training, generator), {}) from None
 
 
 def rrelu_(input, lower=0.125, upper=0.3333333333333333, training=False, generator=None):
@@ -5138,7 +5722,10 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
         node.next_edges = (edge,)
         node.negative_slope = negative_slope
         node.kept = (save(input),)
-    return wrap(_leaky_relu_kernels[type(input_array)](input_array, negative_slope), node)
+    try:
+        return wrap(_leaky_relu_kernels[type(input_array)](input_array, negative_slope), node)
+    except CALL_ERRORS as error:
+        raise explained(error, leaky_relu, (leaky_relu,), (input, negative_slope), {}) from None
 
 
 def leaky_relu_(input, negative_slope=0.01):
@@ -5162,7 +5749,10 @@ def leaky_relu_(input, negative_slope=0.01):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.negative_slope = negative_slope
-    _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=input_array)
+    try:
+        _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, leaky_relu_, (leaky_relu_,), (input, negative_slope), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -5182,7 +5772,10 @@ def leaky_relu_out(input, negative_slope=0.01, *, out):
     except AttributeError:
         return raise_bad_argument(leaky_relu_out, input, negative_slope, out=out)
     refuse_grad("leaky_relu", input, out)
-    adopt_result(out, _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array))
+    try:
+        adopt_result(out, _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -5217,12 +5810,17 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
             node.next_edges = (grad_output_edge, input_edge)
             node.negative_slope = negative_slope
             node.kept = (save(input) if grad_output_edge else None,)
-    return wrap(
-        _leaky_relu_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, negative_slope, self_is_result
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _leaky_relu_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, negative_slope, self_is_result
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, leaky_relu_backward, (leaky_relu_backward,), (grad_output, input, negative_slope, self_is_result), {}
+        ) from None
 
 
 def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, *, out):
@@ -5240,12 +5838,15 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
     except AttributeError:
         return raise_bad_argument(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
     refuse_grad("leaky_relu_backward", grad_output, input, out)
-    adopt_result(
-        out,
-        _leaky_relu_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, negative_slope, self_is_result, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _leaky_relu_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, negative_slope, self_is_result, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -5282,7 +5883,10 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
         node.scale = scale
         node.input_scale = input_scale
         node.kept = (save(input),)
-    return wrap(_elu_kernels[type(input_array)](input_array, alpha, scale, input_scale), node)
+    try:
+        return wrap(_elu_kernels[type(input_array)](input_array, alpha, scale, input_scale), node)
+    except CALL_ERRORS as error:
+        raise explained(error, elu, (elu,), (input, alpha, scale, input_scale), {}) from None
 
 
 def elu_(input, alpha=1, scale=1, input_scale=1):
@@ -5312,7 +5916,10 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
         node.alpha = alpha
         node.scale = scale
         node.input_scale = input_scale
-    _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=input_array)
+    try:
+        _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, elu_, (elu_,), (input, alpha, scale, input_scale), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -5336,7 +5943,10 @@ def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
     except AttributeError:
         return raise_bad_argument(elu_out, input, alpha, scale, input_scale, out=out)
     refuse_grad("elu", input, out)
-    adopt_result(out, _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array))
+    try:
+        adopt_result(out, _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -5380,12 +5990,21 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
             node.input_scale = input_scale
             node.is_result = is_result
             node.kept = (save(self_or_result), save(grad_output) if self_or_result_edge else None)
-    return wrap(
-        _elu_backward_kernels[type(grad_output_array)](
-            grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            _elu_backward_kernels[type(grad_output_array)](
+                grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            elu_backward,
+            (elu_backward,),
+            (grad_output, alpha, scale, input_scale, is_result, self_or_result),
+            {},
+        ) from None
 
 
 def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out):
@@ -5409,12 +6028,15 @@ def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_
             elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out
         )
     refuse_grad("elu_backward", grad_output, self_or_result, out)
-    adopt_result(
-        out,
-        _elu_backward_kernels[type(grad_output_array)](
-            grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _elu_backward_kernels[type(grad_output_array)](
+                grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -5443,7 +6065,10 @@ def celu(input, alpha=1.0):
         node.next_edges = (edge,)
         node.alpha = alpha
         node.kept = (save(input),)
-    return wrap(_celu_kernels[type(input_array)](input_array, alpha), node)
+    try:
+        return wrap(_celu_kernels[type(input_array)](input_array, alpha), node)
+    except CALL_ERRORS as error:
+        raise explained(error, celu, (celu,), (input, alpha), {}) from None
 
 
 def celu_(input, alpha=1.0):
@@ -5467,7 +6092,10 @@ def celu_(input, alpha=1.0):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.alpha = alpha
-    _celu_kernels[type(input_array)](input_array, alpha, out=input_array)
+    try:
+        _celu_kernels[type(input_array)](input_array, alpha, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, celu_, (celu_,), (input, alpha), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -5517,7 +6145,10 @@ def mish(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_mish_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_mish_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def mish_(input):
@@ -5539,7 +6170,10 @@ def mish_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _mish_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _mish_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -5556,7 +6190,10 @@ def mish_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(mish_out, input, out=out)
     refuse_grad("mish", input, out)
-    adopt_result(out, _mish_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _mish_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -5585,7 +6222,10 @@ def hardswish(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_hardswish_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_hardswish_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def hardswish_(input):
@@ -5607,7 +6247,10 @@ def hardswish_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _hardswish_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _hardswish_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -5624,7 +6267,10 @@ def hardswish_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(hardswish_out, input, out=out)
     refuse_grad("hardswish", input, out)
-    adopt_result(out, _hardswish_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _hardswish_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -5671,9 +6317,12 @@ def hardswish_backward(grad_output, input):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(grad_output, input)
-    return wrap(
-        _hardswish_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind
-    )
+    try:
+        return wrap(
+            _hardswish_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _hardsigmoid_kernels = kernel_table("hardsigmoid")
@@ -5700,7 +6349,10 @@ def hardsigmoid(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_hardsigmoid_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_hardsigmoid_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def hardsigmoid_(input):
@@ -5722,7 +6374,10 @@ def hardsigmoid_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _hardsigmoid_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _hardsigmoid_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -5739,7 +6394,10 @@ def hardsigmoid_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(hardsigmoid_out, input, out=out)
     refuse_grad("hardsigmoid", input, out)
-    adopt_result(out, _hardsigmoid_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _hardsigmoid_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -5787,9 +6445,12 @@ def hardsigmoid_backward(grad_output, input, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(grad_output, input)
-    return wrap(
-        _hardsigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind
-    )
+    try:
+        return wrap(
+            _hardsigmoid_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def hardsigmoid_backward_out(grad_output, input, *, out):
@@ -5803,9 +6464,12 @@ def hardsigmoid_backward_out(grad_output, input, *, out):
     except AttributeError:
         return raise_bad_argument(hardsigmoid_backward_out, grad_output, input, out=out)
     refuse_grad("aten::hardsigmoid_backward", grad_output, input, out)
-    adopt_result(
-        out, _hardsigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _hardsigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -5836,7 +6500,10 @@ def glu(input, dim=-1, *, out=None, axis=None):
         node.kept = (save(input),)
     if node is not None:
         return recorded(node, composite.glu, input, dim)
-    return composite.glu(input, dim)
+    try:
+        return composite.glu(input, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, glu, (glu,), (input, dim), {}) from None
 
 
 def glu_out(input, dim=-1, *, out):
@@ -5881,7 +6548,10 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
             node.kept = (save(input), save(grad_output) if input_edge else None)
     if node is not None:
         return recorded(node, composite.glu_backward, grad_output, input, dim)
-    return composite.glu_backward(grad_output, input, dim)
+    try:
+        return composite.glu_backward(grad_output, input, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, glu_backward, (glu_backward,), (grad_output, input, dim), {}) from None
 
 
 def log_sigmoid_forward(input):
@@ -5936,9 +6606,12 @@ def log_sigmoid_backward(grad_output, input, buffer):
                 save(buffer) if grad_output_edge else None,
                 save(grad_output) if input_edge else None,
             )
-    return wrap(
-        _log_sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, buffer_array), node
-    )
+    try:
+        return wrap(
+            _log_sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, buffer_array), node
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def log_sigmoid(input, *, out=None):
@@ -5991,7 +6664,10 @@ def gelu(input, *, approximate="none", out=None):
         node.approximate = approximate
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_gelu_kernels[kind or type(input_array)](input_array, approximate), node, kind)
+    try:
+        return wrap(_gelu_kernels[kind or type(input_array)](input_array, approximate), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def gelu_(input, *, approximate="none"):
@@ -6016,7 +6692,10 @@ def gelu_(input, *, approximate="none"):
         node.next_edges = (edge,)
         node.approximate = approximate
         node.kept = (save_copy(input),)
-    _gelu_kernels[type(input_array)](input_array, approximate, out=input_array)
+    try:
+        _gelu_kernels[type(input_array)](input_array, approximate, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -6035,7 +6714,10 @@ def gelu_out(input, *, approximate="none", out):
     except AttributeError:
         return raise_bad_argument(gelu_out, input, approximate=approximate, out=out)
     refuse_grad("gelu", input, out)
-    adopt_result(out, _gelu_kernels[type(input_array)](input_array, approximate, out=out_array))
+    try:
+        adopt_result(out, _gelu_kernels[type(input_array)](input_array, approximate, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6069,9 +6751,14 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
             node.approximate = approximate
             node.kept = (save(input), save(grad_output) if input_edge else None)
     kind = common_kind(grad_output, input)
-    return wrap(
-        _gelu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array, approximate), node, kind
-    )
+    try:
+        return wrap(
+            _gelu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array, approximate),
+            node,
+            kind,
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def gelu_backward_out(grad_output, input, *, approximate="none", out):
@@ -6087,9 +6774,13 @@ def gelu_backward_out(grad_output, input, *, approximate="none", out):
     except AttributeError:
         return raise_bad_argument(gelu_backward_out, grad_output, input, approximate=approximate, out=out)
     refuse_grad("gelu_backward", grad_output, input, out)
-    adopt_result(
-        out, _gelu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, approximate, out=out_array)
-    )
+    try:
+        adopt_result(
+            out,
+            _gelu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, approximate, out=out_array),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6118,7 +6809,10 @@ def silu(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_silu_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_silu_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def silu_(input):
@@ -6140,7 +6834,10 @@ def silu_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _silu_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _silu_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -6157,7 +6854,10 @@ def silu_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(silu_out, input, out=out)
     refuse_grad("silu", input, out)
-    adopt_result(out, _silu_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _silu_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6206,7 +6906,10 @@ def silu_backward(grad_output, input, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(grad_output, input)
-    return wrap(_silu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind)
+    try:
+        return wrap(_silu_backward_kernels[kind or type(grad_output_array)](grad_output_array, input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def silu_backward_out(grad_output, input, *, out):
@@ -6220,7 +6923,12 @@ def silu_backward_out(grad_output, input, *, out):
     except AttributeError:
         return raise_bad_argument(silu_backward_out, grad_output, input, out=out)
     refuse_grad("silu_backward", grad_output, input, out)
-    adopt_result(out, _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array))
+    try:
+        adopt_result(
+            out, _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6254,7 +6962,10 @@ def softplus(input, beta=1, threshold=20, *, out=None):
         node.beta = beta
         node.threshold = threshold
         node.kept = (save(input),)
-    return wrap(_softplus_kernels[type(input_array)](input_array, beta, threshold), node)
+    try:
+        return wrap(_softplus_kernels[type(input_array)](input_array, beta, threshold), node)
+    except CALL_ERRORS as error:
+        raise explained(error, softplus, (softplus,), (input, beta, threshold), {}) from None
 
 
 def softplus_out(input, beta=1, threshold=20, *, out):
@@ -6271,7 +6982,10 @@ def softplus_out(input, beta=1, threshold=20, *, out):
     except AttributeError:
         return raise_bad_argument(softplus_out, input, beta, threshold, out=out)
     refuse_grad("softplus", input, out)
-    adopt_result(out, _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array))
+    try:
+        adopt_result(out, _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6307,9 +7021,14 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
             node.beta = beta
             node.threshold = threshold
             node.kept = (save(input), save(grad_output) if input_edge else None)
-    return wrap(
-        _softplus_backward_kernels[type(grad_output_array)](grad_output_array, input_array, beta, threshold), node
-    )
+    try:
+        return wrap(
+            _softplus_backward_kernels[type(grad_output_array)](grad_output_array, input_array, beta, threshold), node
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, softplus_backward, (softplus_backward,), (grad_output, input, beta, threshold), {}
+        ) from None
 
 
 def softplus_backward_out(grad_output, input, beta, threshold, *, out):
@@ -6327,12 +7046,15 @@ def softplus_backward_out(grad_output, input, beta, threshold, *, out):
     except AttributeError:
         return raise_bad_argument(softplus_backward_out, grad_output, input, beta, threshold, out=out)
     refuse_grad("softplus_backward", grad_output, input, out)
-    adopt_result(
-        out,
-        _softplus_backward_kernels[type(grad_output_array)](
-            grad_output_array, input_array, beta, threshold, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _softplus_backward_kernels[type(grad_output_array)](
+                grad_output_array, input_array, beta, threshold, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6366,7 +7088,10 @@ def clamp_default(input, min=None, max=None, *, out=None):
         node.min = min
         node.max = max
         node.kept = (save(input),)
-    return wrap(_clamp_default_kernels[type(input_array)](input_array, min, max), node)
+    try:
+        return wrap(_clamp_default_kernels[type(input_array)](input_array, min, max), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def clamp__default(input, min=None, max=None):
@@ -6394,7 +7119,10 @@ def clamp__default(input, min=None, max=None):
         node.min = min
         node.max = max
         node.kept = (save_copy(input),)
-    _clamp_default_kernels[type(input_array)](input_array, min, max, out=input_array)
+    try:
+        _clamp_default_kernels[type(input_array)](input_array, min, max, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -6415,7 +7143,10 @@ def clamp_default_out(input, min=None, max=None, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_default_out, input, min, max, out=out)
     refuse_grad("clamp", input, out)
-    adopt_result(out, _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array))
+    try:
+        adopt_result(out, _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6449,7 +7180,10 @@ def clamp_Tensor(input, min=None, max=None, *, out=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, min_edge, max_edge)
             node.kept = (save(input), save(min) if min is not None else None, save(max) if max is not None else None)
-    return wrap(_clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array), node)
+    try:
+        return wrap(_clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def clamp(input, min=None, max=None, *, out=None):
@@ -6461,7 +7195,7 @@ def clamp(input, min=None, max=None, *, out=None):
             return clamp_Tensor(input, min, max, out=out)
         if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
             return clamp_default(input, min, max, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, clamp, (clamp_Tensor, clamp_default), (input, min, max), {"out": out}) from None
     return raise_no_overload(clamp, (clamp_Tensor, clamp_default), (input, min, max), {"out": out})
 
@@ -6495,7 +7229,10 @@ def clamp__Tensor(input, min=None, max=None):
                 save(min) if min is not None else None,
                 save(max) if max is not None else None,
             )
-    _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=input_array)
+    try:
+        _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -6511,7 +7248,7 @@ def clamp_(input, min=None, max=None):
             return clamp__Tensor(input, min, max)
         if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
             return clamp__default(input, min, max)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, clamp_, (clamp__Tensor, clamp__default), (input, min, max), {}) from None
     return raise_no_overload(clamp_, (clamp__Tensor, clamp__default), (input, min, max), {})
 
@@ -6528,7 +7265,10 @@ def clamp_Tensor_out(input, min=None, max=None, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_Tensor_out, input, min, max, out=out)
     refuse_grad("clamp", input, min, max, out)
-    adopt_result(out, _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array))
+    try:
+        adopt_result(out, _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6559,7 +7299,10 @@ def clamp_min_default(input, min, *, out=None):
         node.next_edges = (edge,)
         node.min = min
         node.kept = (save(input),)
-    return wrap(_clamp_min_default_kernels[type(input_array)](input_array, min), node)
+    try:
+        return wrap(_clamp_min_default_kernels[type(input_array)](input_array, min), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def clamp_min__default(input, min):
@@ -6584,7 +7327,10 @@ def clamp_min__default(input, min):
         node.next_edges = (edge,)
         node.min = min
         node.kept = (save_copy(input),)
-    _clamp_min_default_kernels[type(input_array)](input_array, min, out=input_array)
+    try:
+        _clamp_min_default_kernels[type(input_array)](input_array, min, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -6603,7 +7349,10 @@ def clamp_min_default_out(input, min, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_min_default_out, input, min, out=out)
     refuse_grad("clamp_min", input, out)
-    adopt_result(out, _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array))
+    try:
+        adopt_result(out, _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6650,7 +7399,10 @@ def clamp_min_Tensor(input, min, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, min)
-    return wrap(_clamp_min_Tensor_kernels[kind or type(input_array)](input_array, min_array), node, kind)
+    try:
+        return wrap(_clamp_min_Tensor_kernels[kind or type(input_array)](input_array, min_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def clamp_min(input, min, *, out=None):
@@ -6662,7 +7414,7 @@ def clamp_min(input, min, *, out=None):
             return clamp_min_Tensor(input, min, out=out)
         if as_operand(min) is not None:
             return clamp_min_default(input, min, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, clamp_min, (clamp_min_Tensor, clamp_min_default), (input, min), {"out": out}) from None
     return raise_no_overload(clamp_min, (clamp_min_Tensor, clamp_min_default), (input, min), {"out": out})
 
@@ -6686,7 +7438,10 @@ def clamp_min__Tensor(input, min):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, min_edge)
             node.kept = (save_copy(input), save(min))
-    _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=input_array)
+    try:
+        _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -6702,7 +7457,7 @@ def clamp_min_(input, min):
             return clamp_min__Tensor(input, min)
         if as_operand(min) is not None:
             return clamp_min__default(input, min)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, clamp_min_, (clamp_min__Tensor, clamp_min__default), (input, min), {}) from None
     return raise_no_overload(clamp_min_, (clamp_min__Tensor, clamp_min__default), (input, min), {})
 
@@ -6718,7 +7473,10 @@ def clamp_min_Tensor_out(input, min, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_min_Tensor_out, input, min, out=out)
     refuse_grad("clamp_min", input, min, out)
-    adopt_result(out, _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array))
+    try:
+        adopt_result(out, _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6749,7 +7507,10 @@ def clamp_max_default(input, max, *, out=None):
         node.next_edges = (edge,)
         node.max = max
         node.kept = (save(input),)
-    return wrap(_clamp_max_default_kernels[type(input_array)](input_array, max), node)
+    try:
+        return wrap(_clamp_max_default_kernels[type(input_array)](input_array, max), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def clamp_max__default(input, max):
@@ -6774,7 +7535,10 @@ def clamp_max__default(input, max):
         node.next_edges = (edge,)
         node.max = max
         node.kept = (save_copy(input),)
-    _clamp_max_default_kernels[type(input_array)](input_array, max, out=input_array)
+    try:
+        _clamp_max_default_kernels[type(input_array)](input_array, max, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -6793,7 +7557,10 @@ def clamp_max_default_out(input, max, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_max_default_out, input, max, out=out)
     refuse_grad("clamp_max", input, out)
-    adopt_result(out, _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array))
+    try:
+        adopt_result(out, _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6840,7 +7607,10 @@ def clamp_max_Tensor(input, max, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, max)
-    return wrap(_clamp_max_Tensor_kernels[kind or type(input_array)](input_array, max_array), node, kind)
+    try:
+        return wrap(_clamp_max_Tensor_kernels[kind or type(input_array)](input_array, max_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def clamp_max(input, max, *, out=None):
@@ -6852,7 +7622,7 @@ def clamp_max(input, max, *, out=None):
             return clamp_max_Tensor(input, max, out=out)
         if as_operand(max) is not None:
             return clamp_max_default(input, max, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, clamp_max, (clamp_max_Tensor, clamp_max_default), (input, max), {"out": out}) from None
     return raise_no_overload(clamp_max, (clamp_max_Tensor, clamp_max_default), (input, max), {"out": out})
 
@@ -6876,7 +7646,10 @@ def clamp_max__Tensor(input, max):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, max_edge)
             node.kept = (save_copy(input), save(max))
-    _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=input_array)
+    try:
+        _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -6892,7 +7665,7 @@ def clamp_max_(input, max):
             return clamp_max__Tensor(input, max)
         if as_operand(max) is not None:
             return clamp_max__default(input, max)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, clamp_max_, (clamp_max__Tensor, clamp_max__default), (input, max), {}) from None
     return raise_no_overload(clamp_max_, (clamp_max__Tensor, clamp_max__default), (input, max), {})
 
@@ -6908,7 +7681,10 @@ def clamp_max_Tensor_out(input, max, *, out):
     except AttributeError:
         return raise_bad_argument(clamp_max_Tensor_out, input, max, out=out)
     refuse_grad("clamp_max", input, max, out)
-    adopt_result(out, _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array))
+    try:
+        adopt_result(out, _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -6955,7 +7731,10 @@ def maximum(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_maximum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_maximum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def maximum_out(input, other, *, out):
@@ -6969,7 +7748,10 @@ def maximum_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(maximum_out, input, other, out=out)
     refuse_grad("maximum", input, other, out)
-    adopt_result(out, _maximum_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _maximum_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7016,7 +7798,10 @@ def minimum(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_minimum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_minimum_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def minimum_out(input, other, *, out):
@@ -7030,7 +7815,10 @@ def minimum_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(minimum_out, input, other, out=out)
     refuse_grad("minimum", input, other, out)
-    adopt_result(out, _minimum_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _minimum_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7077,7 +7865,10 @@ def fmax(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_fmax_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_fmax_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def fmax_out(input, other, *, out):
@@ -7091,7 +7882,10 @@ def fmax_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(fmax_out, input, other, out=out)
     refuse_grad("fmax", input, other, out)
-    adopt_result(out, _fmax_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _fmax_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7138,7 +7932,10 @@ def fmin(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_fmin_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_fmin_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def fmin_out(input, other, *, out):
@@ -7152,7 +7949,10 @@ def fmin_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(fmin_out, input, other, out=out)
     refuse_grad("fmin", input, other, out)
-    adopt_result(out, _fmin_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _fmin_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7199,7 +7999,10 @@ def atan2(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_atan2_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_atan2_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def atan2_(input, other):
@@ -7221,7 +8024,10 @@ def atan2_(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(other), save_copy(input))
-    _atan2_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _atan2_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -7239,7 +8045,10 @@ def atan2_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(atan2_out, input, other, out=out)
     refuse_grad("atan2", input, other, out)
-    adopt_result(out, _atan2_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _atan2_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7268,7 +8077,10 @@ def hypot(input, other, *, out=None):
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(input) if input_edge else None, save(other) if other_edge else None)
     kind = common_kind(input, other)
-    result = wrap(_hypot_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        result = wrap(_hypot_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -7293,7 +8105,10 @@ def hypot_(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input) if input_edge else None, save(other) if other_edge else None)
-    _hypot_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _hypot_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -7312,7 +8127,10 @@ def hypot_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(hypot_out, input, other, out=out)
     refuse_grad("hypot", input, other, out)
-    adopt_result(out, _hypot_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _hypot_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7343,7 +8161,10 @@ def copysign_Tensor(input, other, *, out=None):
             node.other_dtype = other.dtype
             node.kept = (save(input) if input_edge else None,)
     kind = common_kind(input, other)
-    result = wrap(_copysign_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        result = wrap(_copysign_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -7370,7 +8191,10 @@ def copysign__Tensor(input, other):
             node.other_shape = other_array.shape
             node.other_dtype = other.dtype
             node.kept = (save_copy(input) if input_edge else None,)
-    _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -7389,7 +8213,10 @@ def copysign_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(copysign_Tensor_out, input, other, out=out)
     refuse_grad("copysign", input, other, out)
-    adopt_result(out, _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7419,7 +8246,10 @@ def copysign_Scalar(input, other, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    result = wrap(_copysign_Scalar_kernels[type(input_array)](input_array, other), node)
+    try:
+        result = wrap(_copysign_Scalar_kernels[type(input_array)](input_array, other), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -7434,7 +8264,7 @@ def copysign(input, other, *, out=None):
             return copysign_Tensor(input, other, out=out)
         if as_operand(other) is not None:
             return copysign_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, copysign, (copysign_Tensor, copysign_Scalar), (input, other), {"out": out}) from None
     return raise_no_overload(copysign, (copysign_Tensor, copysign_Scalar), (input, other), {"out": out})
 
@@ -7460,7 +8290,10 @@ def copysign__Scalar(input, other):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _copysign_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _copysign_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -7477,7 +8310,7 @@ def copysign_(input, other):
             return copysign__Tensor(input, other)
         if as_operand(other) is not None:
             return copysign__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, copysign_, (copysign__Tensor, copysign__Scalar), (input, other), {}) from None
     return raise_no_overload(copysign_, (copysign__Tensor, copysign__Scalar), (input, other), {})
 
@@ -7494,7 +8327,10 @@ def copysign_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(copysign_Scalar_out, input, other, out=out)
     refuse_grad("copysign", input, out)
-    adopt_result(out, _copysign_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(out, _copysign_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7541,7 +8377,10 @@ def nextafter(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_nextafter_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_nextafter_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def nextafter_(input, other):
@@ -7563,7 +8402,10 @@ def nextafter_(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input) if input_edge else None, save(other))
-    _nextafter_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _nextafter_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -7581,7 +8423,10 @@ def nextafter_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(nextafter_out, input, other, out=out)
     refuse_grad("nextafter", input, other, out)
-    adopt_result(out, _nextafter_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _nextafter_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7628,7 +8473,10 @@ def logaddexp(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_logaddexp_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_logaddexp_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def logaddexp_out(input, other, *, out):
@@ -7642,7 +8490,10 @@ def logaddexp_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(logaddexp_out, input, other, out=out)
     refuse_grad("logaddexp", input, other, out)
-    adopt_result(out, _logaddexp_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _logaddexp_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7689,7 +8540,10 @@ def logaddexp2(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_logaddexp2_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_logaddexp2_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def logaddexp2_out(input, other, *, out):
@@ -7703,7 +8557,10 @@ def logaddexp2_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(logaddexp2_out, input, other, out=out)
     refuse_grad("logaddexp2", input, other, out)
-    adopt_result(out, _logaddexp2_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _logaddexp2_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7749,7 +8606,10 @@ def heaviside(input, values, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, values)
-    return wrap(_heaviside_kernels[kind or type(input_array)](input_array, values_array), node, kind)
+    try:
+        return wrap(_heaviside_kernels[kind or type(input_array)](input_array, values_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def heaviside_(input, values):
@@ -7770,7 +8630,10 @@ def heaviside_(input, values):
             node = nodes.HeavisideBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, values_edge)
-    _heaviside_kernels[type(input_array)](input_array, values_array, out=input_array)
+    try:
+        _heaviside_kernels[type(input_array)](input_array, values_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -7788,7 +8651,10 @@ def heaviside_out(input, values, *, out):
     except AttributeError:
         return raise_bad_argument(heaviside_out, input, values, out=out)
     refuse_grad("aten::heaviside", input, values, out)
-    adopt_result(out, _heaviside_kernels[type(input_array)](input_array, values_array, out=out_array))
+    try:
+        adopt_result(out, _heaviside_kernels[type(input_array)](input_array, values_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7820,7 +8686,10 @@ def gcd(input, other, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
-    return wrap(_gcd_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+    try:
+        return wrap(_gcd_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def gcd_(input, other):
@@ -7834,7 +8703,10 @@ def gcd_(input, other):
         return raise_bad_argument(gcd_, input, other)
     if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
-    _gcd_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _gcd_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -7850,7 +8722,10 @@ def gcd_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(gcd_out, input, other, out=out)
     refuse_grad("aten::gcd", out)
-    adopt_result(out, _gcd_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _gcd_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7882,7 +8757,10 @@ def lcm(input, other, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
-    return wrap(_lcm_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+    try:
+        return wrap(_lcm_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def lcm_(input, other):
@@ -7896,7 +8774,10 @@ def lcm_(input, other):
         return raise_bad_argument(lcm_, input, other)
     if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
-    _lcm_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _lcm_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -7912,7 +8793,10 @@ def lcm_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(lcm_out, input, other, out=out)
     refuse_grad("aten::lcm", out)
-    adopt_result(out, _lcm_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _lcm_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -7941,7 +8825,10 @@ def ldexp(input, other, *, out=None):
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(other) if input_edge else None,)
     kind = common_kind(input, other)
-    result = wrap(_ldexp_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        result = wrap(_ldexp_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -7966,7 +8853,10 @@ def ldexp_(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(other) if input_edge else None,)
-    _ldexp_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _ldexp_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -7985,7 +8875,10 @@ def ldexp_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(ldexp_out, input, other, out=out)
     refuse_grad("ldexp", input, other, out)
-    adopt_result(out, _ldexp_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _ldexp_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -8012,7 +8905,10 @@ def frexp(input, *, out=None):
         node = nodes.FrexpBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    mantissa_array, exponent_array = _frexp_kernels[type(input_array)](input_array)
+    try:
+        mantissa_array, exponent_array = _frexp_kernels[type(input_array)](input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mantissa = wrap(mantissa_array, node)
     exponent = wrap(exponent_array)
     if node is not None:
@@ -8032,7 +8928,10 @@ def frexp_out(input, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(frexp_out, input, out=out)
     refuse_grad("frexp", input, *out)
-    arrays = _frexp_kernels[type(input_array)](input_array, out=out_arrays)
+    try:
+        arrays = _frexp_kernels[type(input_array)](input_array, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -8065,7 +8964,10 @@ def logit(input, eps=None, *, out=None):
         node.next_edges = (edge,)
         node.eps = eps
         node.kept = (save(input),)
-    return wrap(_logit_kernels[type(input_array)](input_array, eps), node)
+    try:
+        return wrap(_logit_kernels[type(input_array)](input_array, eps), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def logit_(input, eps=None):
@@ -8090,7 +8992,10 @@ def logit_(input, eps=None):
         node.next_edges = (edge,)
         node.eps = eps
         node.kept = (save_copy(input),)
-    _logit_kernels[type(input_array)](input_array, eps, out=input_array)
+    try:
+        _logit_kernels[type(input_array)](input_array, eps, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -8109,7 +9014,10 @@ def logit_out(input, eps=None, *, out):
     except AttributeError:
         return raise_bad_argument(logit_out, input, eps, out=out)
     refuse_grad("logit", input, out)
-    adopt_result(out, _logit_kernels[type(input_array)](input_array, eps, out=out_array))
+    try:
+        adopt_result(out, _logit_kernels[type(input_array)](input_array, eps, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -8128,7 +9036,10 @@ def eq_Tensor(input, other, *, out=None):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(eq_Tensor, input, other, out=out)
-    return wrap(_eq_Tensor_kernels[type(input_array)](input_array, other_array))
+    try:
+        return wrap(_eq_Tensor_kernels[type(input_array)](input_array, other_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def eq__Tensor(input, other):
@@ -8150,7 +9061,10 @@ def eq__Tensor(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
-    _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -8167,7 +9081,10 @@ def eq_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eq_Tensor_out, input, other, out=out)
-    adopt_result(out, _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -8187,7 +9104,10 @@ def eq_Scalar(input, other, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(eq_Scalar, input, other, out=out)
-    return wrap(_eq_Scalar_kernels[type(input_array)](input_array, other))
+    try:
+        return wrap(_eq_Scalar_kernels[type(input_array)](input_array, other))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def eq(input, other, *, out=None, _reject=raise_no_overload):
@@ -8199,7 +9119,7 @@ def eq(input, other, *, out=None, _reject=raise_no_overload):
             return eq_Tensor(input, other, out=out)
         if as_operand(other) is not None:
             return eq_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out}) from None
     return _reject(eq, (eq_Tensor, eq_Scalar), (input, other), {"out": out})
 
@@ -8224,7 +9144,10 @@ def eq__Scalar(input, other):
         node = nodes.EqBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _eq_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _eq_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -8240,7 +9163,7 @@ def eq_(input, other):
             return eq__Tensor(input, other)
         if as_operand(other) is not None:
             return eq__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, eq_, (eq__Tensor, eq__Scalar), (input, other), {}) from None
     return raise_no_overload(eq_, (eq__Tensor, eq__Scalar), (input, other), {})
 
@@ -8256,7 +9179,10 @@ def eq_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eq_Scalar_out, input, other, out=out)
-    adopt_result(out, _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(out, _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -8275,7 +9201,10 @@ def ne_Tensor(input, other, *, out=None):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(ne_Tensor, input, other, out=out)
-    return wrap(_ne_Tensor_kernels[type(input_array)](input_array, other_array))
+    try:
+        return wrap(_ne_Tensor_kernels[type(input_array)](input_array, other_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def ne__Tensor(input, other):
@@ -8297,7 +9226,10 @@ def ne__Tensor(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
-    _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -8314,7 +9246,10 @@ def ne_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ne_Tensor_out, input, other, out=out)
-    adopt_result(out, _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -8334,7 +9269,10 @@ def ne_Scalar(input, other, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(ne_Scalar, input, other, out=out)
-    return wrap(_ne_Scalar_kernels[type(input_array)](input_array, other))
+    try:
+        return wrap(_ne_Scalar_kernels[type(input_array)](input_array, other))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def ne(input, other, *, out=None, _reject=raise_no_overload):
@@ -8346,7 +9284,7 @@ def ne(input, other, *, out=None, _reject=raise_no_overload):
             return ne_Tensor(input, other, out=out)
         if as_operand(other) is not None:
             return ne_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out}) from None
     return _reject(ne, (ne_Tensor, ne_Scalar), (input, other), {"out": out})
 
@@ -8371,7 +9309,10 @@ def ne__Scalar(input, other):
         node = nodes.NeBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _ne_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _ne_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -8387,7 +9328,7 @@ def ne_(input, other):
             return ne__Tensor(input, other)
         if as_operand(other) is not None:
             return ne__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, ne_, (ne__Tensor, ne__Scalar), (input, other), {}) from None
     return raise_no_overload(ne_, (ne__Tensor, ne__Scalar), (input, other), {})
 
@@ -8403,7 +9344,10 @@ def ne_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ne_Scalar_out, input, other, out=out)
-    adopt_result(out, _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(out, _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -8422,7 +9366,10 @@ def lt_Tensor(input, other, *, out=None):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(lt_Tensor, input, other, out=out)
-    return wrap(_lt_Tensor_kernels[type(input_array)](input_array, other_array))
+    try:
+        return wrap(_lt_Tensor_kernels[type(input_array)](input_array, other_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def lt__Tensor(input, other):
@@ -8444,7 +9391,10 @@ def lt__Tensor(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
-    _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -8461,7 +9411,10 @@ def lt_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lt_Tensor_out, input, other, out=out)
-    adopt_result(out, _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -8481,7 +9434,10 @@ def lt_Scalar(input, other, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(lt_Scalar, input, other, out=out)
-    return wrap(_lt_Scalar_kernels[type(input_array)](input_array, other))
+    try:
+        return wrap(_lt_Scalar_kernels[type(input_array)](input_array, other))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def lt(input, other, *, out=None, _reject=raise_no_overload):
@@ -8493,7 +9449,7 @@ def lt(input, other, *, out=None, _reject=raise_no_overload):
             return lt_Tensor(input, other, out=out)
         if as_operand(other) is not None:
             return lt_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out}) from None
     return _reject(lt, (lt_Tensor, lt_Scalar), (input, other), {"out": out})
 
@@ -8518,7 +9474,10 @@ def lt__Scalar(input, other):
         node = nodes.LtBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _lt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _lt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -8534,7 +9493,7 @@ def lt_(input, other):
             return lt__Tensor(input, other)
         if as_operand(other) is not None:
             return lt__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, lt_, (lt__Tensor, lt__Scalar), (input, other), {}) from None
     return raise_no_overload(lt_, (lt__Tensor, lt__Scalar), (input, other), {})
 
@@ -8550,7 +9509,10 @@ def lt_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lt_Scalar_out, input, other, out=out)
-    adopt_result(out, _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(out, _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -8569,7 +9531,10 @@ def le_Tensor(input, other, *, out=None):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(le_Tensor, input, other, out=out)
-    return wrap(_le_Tensor_kernels[type(input_array)](input_array, other_array))
+    try:
+        return wrap(_le_Tensor_kernels[type(input_array)](input_array, other_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def le__Tensor(input, other):
@@ -8591,7 +9556,10 @@ def le__Tensor(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
-    _le_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _le_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -8608,7 +9576,10 @@ def le_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(le_Tensor_out, input, other, out=out)
-    adopt_result(out, _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _le_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -8628,7 +9599,10 @@ def le_Scalar(input, other, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(le_Scalar, input, other, out=out)
-    return wrap(_le_Scalar_kernels[type(input_array)](input_array, other))
+    try:
+        return wrap(_le_Scalar_kernels[type(input_array)](input_array, other))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def le(input, other, *, out=None, _reject=raise_no_overload):
@@ -8640,7 +9614,7 @@ def le(input, other, *, out=None, _reject=raise_no_overload):
             return le_Tensor(input, other, out=out)
         if as_operand(other) is not None:
             return le_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, le, (le_Tensor, le_Scalar), (input, other), {"out": out}) from None
     return _reject(le, (le_Tensor, le_Scalar), (input, other), {"out": out})
 
@@ -8665,7 +9639,10 @@ def le__Scalar(input, other):
         node = nodes.LeBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _le_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _le_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -8681,7 +9658,7 @@ def le_(input, other):
             return le__Tensor(input, other)
         if as_operand(other) is not None:
             return le__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, le_, (le__Tensor, le__Scalar), (input, other), {}) from None
     return raise_no_overload(le_, (le__Tensor, le__Scalar), (input, other), {})
 
@@ -8697,7 +9674,10 @@ def le_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(le_Scalar_out, input, other, out=out)
-    adopt_result(out, _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(out, _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -8716,7 +9696,10 @@ def gt_Tensor(input, other, *, out=None):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(gt_Tensor, input, other, out=out)
-    return wrap(_gt_Tensor_kernels[type(input_array)](input_array, other_array))
+    try:
+        return wrap(_gt_Tensor_kernels[type(input_array)](input_array, other_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def gt__Tensor(input, other):
@@ -8738,7 +9721,10 @@ def gt__Tensor(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
-    _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -8755,7 +9741,10 @@ def gt_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gt_Tensor_out, input, other, out=out)
-    adopt_result(out, _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -8775,7 +9764,10 @@ def gt_Scalar(input, other, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(gt_Scalar, input, other, out=out)
-    return wrap(_gt_Scalar_kernels[type(input_array)](input_array, other))
+    try:
+        return wrap(_gt_Scalar_kernels[type(input_array)](input_array, other))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def gt(input, other, *, out=None, _reject=raise_no_overload):
@@ -8787,7 +9779,7 @@ def gt(input, other, *, out=None, _reject=raise_no_overload):
             return gt_Tensor(input, other, out=out)
         if as_operand(other) is not None:
             return gt_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out}) from None
     return _reject(gt, (gt_Tensor, gt_Scalar), (input, other), {"out": out})
 
@@ -8812,7 +9804,10 @@ def gt__Scalar(input, other):
         node = nodes.GtBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _gt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _gt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -8828,7 +9823,7 @@ def gt_(input, other):
             return gt__Tensor(input, other)
         if as_operand(other) is not None:
             return gt__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, gt_, (gt__Tensor, gt__Scalar), (input, other), {}) from None
     return raise_no_overload(gt_, (gt__Tensor, gt__Scalar), (input, other), {})
 
@@ -8844,7 +9839,10 @@ def gt_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gt_Scalar_out, input, other, out=out)
-    adopt_result(out, _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(out, _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -8863,7 +9861,10 @@ def ge_Tensor(input, other, *, out=None):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(ge_Tensor, input, other, out=out)
-    return wrap(_ge_Tensor_kernels[type(input_array)](input_array, other_array))
+    try:
+        return wrap(_ge_Tensor_kernels[type(input_array)](input_array, other_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def ge__Tensor(input, other):
@@ -8885,7 +9886,10 @@ def ge__Tensor(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.other_shape = other_array.shape
-    _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -8902,7 +9906,10 @@ def ge_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ge_Tensor_out, input, other, out=out)
-    adopt_result(out, _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -8922,7 +9929,10 @@ def ge_Scalar(input, other, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(ge_Scalar, input, other, out=out)
-    return wrap(_ge_Scalar_kernels[type(input_array)](input_array, other))
+    try:
+        return wrap(_ge_Scalar_kernels[type(input_array)](input_array, other))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def ge(input, other, *, out=None, _reject=raise_no_overload):
@@ -8934,7 +9944,7 @@ def ge(input, other, *, out=None, _reject=raise_no_overload):
             return ge_Tensor(input, other, out=out)
         if as_operand(other) is not None:
             return ge_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out}) from None
     return _reject(ge, (ge_Tensor, ge_Scalar), (input, other), {"out": out})
 
@@ -8959,7 +9969,10 @@ def ge__Scalar(input, other):
         node = nodes.GeBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _ge_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _ge_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -8975,7 +9988,7 @@ def ge_(input, other):
             return ge__Tensor(input, other)
         if as_operand(other) is not None:
             return ge__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, ge_, (ge__Tensor, ge__Scalar), (input, other), {}) from None
     return raise_no_overload(ge_, (ge__Tensor, ge__Scalar), (input, other), {})
 
@@ -8991,7 +10004,10 @@ def ge_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ge_Scalar_out, input, other, out=out)
-    adopt_result(out, _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(out, _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9009,7 +10025,10 @@ def logical_not(input, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(logical_not, input, out=out)
-    return wrap(_logical_not_kernels[type(input_array)](input_array))
+    try:
+        return wrap(_logical_not_kernels[type(input_array)](input_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def logical_not_(input):
@@ -9020,7 +10039,10 @@ def logical_not_(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(logical_not_, input)
-    _logical_not_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _logical_not_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9034,7 +10056,10 @@ def logical_not_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logical_not_out, input, out=out)
-    adopt_result(out, _logical_not_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _logical_not_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9053,7 +10078,10 @@ def logical_and(input, other, *, out=None):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logical_and, input, other, out=out)
-    return wrap(_logical_and_kernels[type(input_array)](input_array, other_array))
+    try:
+        return wrap(_logical_and_kernels[type(input_array)](input_array, other_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def logical_and_(input, other):
@@ -9065,7 +10093,10 @@ def logical_and_(input, other):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logical_and_, input, other)
-    _logical_and_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _logical_and_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9080,7 +10111,10 @@ def logical_and_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logical_and_out, input, other, out=out)
-    adopt_result(out, _logical_and_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _logical_and_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9099,7 +10133,10 @@ def logical_or(input, other, *, out=None):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logical_or, input, other, out=out)
-    return wrap(_logical_or_kernels[type(input_array)](input_array, other_array))
+    try:
+        return wrap(_logical_or_kernels[type(input_array)](input_array, other_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def logical_or_(input, other):
@@ -9111,7 +10148,10 @@ def logical_or_(input, other):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logical_or_, input, other)
-    _logical_or_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _logical_or_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9126,7 +10166,10 @@ def logical_or_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logical_or_out, input, other, out=out)
-    adopt_result(out, _logical_or_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _logical_or_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9145,7 +10188,10 @@ def logical_xor(input, other, *, out=None):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logical_xor, input, other, out=out)
-    return wrap(_logical_xor_kernels[type(input_array)](input_array, other_array))
+    try:
+        return wrap(_logical_xor_kernels[type(input_array)](input_array, other_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def logical_xor_(input, other):
@@ -9157,7 +10203,10 @@ def logical_xor_(input, other):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(logical_xor_, input, other)
-    _logical_xor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _logical_xor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9172,7 +10221,10 @@ def logical_xor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logical_xor_out, input, other, out=out)
-    adopt_result(out, _logical_xor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _logical_xor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9191,7 +10243,10 @@ def bitwise_not(input, *, out=None):
     except AttributeError:
         return raise_bad_argument(bitwise_not, input, out=out)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_bitwise_not_kernels[kind or type(input_array)](input_array), None, kind)
+    try:
+        return wrap(_bitwise_not_kernels[kind or type(input_array)](input_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bitwise_not_(input):
@@ -9204,7 +10259,10 @@ def bitwise_not_(input):
         return raise_bad_argument(bitwise_not_, input)
     if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
-    _bitwise_not_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _bitwise_not_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9219,7 +10277,10 @@ def bitwise_not_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_not_out, input, out=out)
     refuse_grad("aten::bitwise_not", out)
-    adopt_result(out, _bitwise_not_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _bitwise_not_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9251,7 +10312,10 @@ def bitwise_and_Tensor(input, other, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
-    return wrap(_bitwise_and_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+    try:
+        return wrap(_bitwise_and_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bitwise_and__Tensor(input, other):
@@ -9265,7 +10329,10 @@ def bitwise_and__Tensor(input, other):
         return raise_bad_argument(bitwise_and__Tensor, input, other)
     if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
-    _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9281,7 +10348,10 @@ def bitwise_and_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_and_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_and", out)
-    adopt_result(out, _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9312,7 +10382,10 @@ def bitwise_and_Scalar(input, other, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Scalar, input, other, out=out)
-    return wrap(_bitwise_and_Scalar_kernels[type(input_array)](input_array, other))
+    try:
+        return wrap(_bitwise_and_Scalar_kernels[type(input_array)](input_array, other))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bitwise_and(input, other, *, out=None, _reject=raise_no_overload):
@@ -9327,7 +10400,7 @@ def bitwise_and(input, other, *, out=None, _reject=raise_no_overload):
             return bitwise_and_Scalar_Tensor(input, other)
         if isinstance(input, Tensor) and as_operand(other) is not None:
             return bitwise_and_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             bitwise_and,
@@ -9352,7 +10425,10 @@ def bitwise_and__Scalar(input, other):
         return raise_bad_argument(bitwise_and__Scalar, input, other)
     if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
-    _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9366,7 +10442,7 @@ def bitwise_and_(input, other, *, _reject=raise_no_overload):
             return bitwise_and__Tensor(input, other)
         if as_operand(other) is not None:
             return bitwise_and__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, bitwise_and_, (bitwise_and__Tensor, bitwise_and__Scalar), (input, other), {}) from None
     return _reject(bitwise_and_, (bitwise_and__Tensor, bitwise_and__Scalar), (input, other), {})
 
@@ -9383,7 +10459,10 @@ def bitwise_and_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_and_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_and", out)
-    adopt_result(out, _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(out, _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9415,7 +10494,10 @@ def bitwise_or_Tensor(input, other, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
-    return wrap(_bitwise_or_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+    try:
+        return wrap(_bitwise_or_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bitwise_or__Tensor(input, other):
@@ -9429,7 +10511,10 @@ def bitwise_or__Tensor(input, other):
         return raise_bad_argument(bitwise_or__Tensor, input, other)
     if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
-    _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9445,7 +10530,10 @@ def bitwise_or_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_or_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_or", out)
-    adopt_result(out, _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9476,7 +10564,10 @@ def bitwise_or_Scalar(input, other, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Scalar, input, other, out=out)
-    return wrap(_bitwise_or_Scalar_kernels[type(input_array)](input_array, other))
+    try:
+        return wrap(_bitwise_or_Scalar_kernels[type(input_array)](input_array, other))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bitwise_or(input, other, *, out=None, _reject=raise_no_overload):
@@ -9491,7 +10582,7 @@ def bitwise_or(input, other, *, out=None, _reject=raise_no_overload):
             return bitwise_or_Scalar_Tensor(input, other)
         if isinstance(input, Tensor) and as_operand(other) is not None:
             return bitwise_or_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             bitwise_or,
@@ -9516,7 +10607,10 @@ def bitwise_or__Scalar(input, other):
         return raise_bad_argument(bitwise_or__Scalar, input, other)
     if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
-    _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9530,7 +10624,7 @@ def bitwise_or_(input, other, *, _reject=raise_no_overload):
             return bitwise_or__Tensor(input, other)
         if as_operand(other) is not None:
             return bitwise_or__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, bitwise_or_, (bitwise_or__Tensor, bitwise_or__Scalar), (input, other), {}) from None
     return _reject(bitwise_or_, (bitwise_or__Tensor, bitwise_or__Scalar), (input, other), {})
 
@@ -9547,7 +10641,10 @@ def bitwise_or_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_or_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_or", out)
-    adopt_result(out, _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(out, _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9579,7 +10676,10 @@ def bitwise_xor_Tensor(input, other, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
-    return wrap(_bitwise_xor_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+    try:
+        return wrap(_bitwise_xor_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bitwise_xor__Tensor(input, other):
@@ -9593,7 +10693,10 @@ def bitwise_xor__Tensor(input, other):
         return raise_bad_argument(bitwise_xor__Tensor, input, other)
     if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
-    _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9609,7 +10712,10 @@ def bitwise_xor_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_xor", out)
-    adopt_result(out, _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9640,7 +10746,10 @@ def bitwise_xor_Scalar(input, other, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Scalar, input, other, out=out)
-    return wrap(_bitwise_xor_Scalar_kernels[type(input_array)](input_array, other))
+    try:
+        return wrap(_bitwise_xor_Scalar_kernels[type(input_array)](input_array, other))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bitwise_xor(input, other, *, out=None, _reject=raise_no_overload):
@@ -9655,7 +10764,7 @@ def bitwise_xor(input, other, *, out=None, _reject=raise_no_overload):
             return bitwise_xor_Scalar_Tensor(input, other)
         if isinstance(input, Tensor) and as_operand(other) is not None:
             return bitwise_xor_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             bitwise_xor,
@@ -9680,7 +10789,10 @@ def bitwise_xor__Scalar(input, other):
         return raise_bad_argument(bitwise_xor__Scalar, input, other)
     if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
-    _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9694,7 +10806,7 @@ def bitwise_xor_(input, other, *, _reject=raise_no_overload):
             return bitwise_xor__Tensor(input, other)
         if as_operand(other) is not None:
             return bitwise_xor__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, bitwise_xor_, (bitwise_xor__Tensor, bitwise_xor__Scalar), (input, other), {}) from None
     return _reject(bitwise_xor_, (bitwise_xor__Tensor, bitwise_xor__Scalar), (input, other), {})
 
@@ -9711,7 +10823,10 @@ def bitwise_xor_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_xor", out)
-    adopt_result(out, _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(out, _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9743,7 +10858,10 @@ def bitwise_left_shift_Tensor(input, other, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
-    return wrap(_bitwise_left_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+    try:
+        return wrap(_bitwise_left_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bitwise_left_shift__Tensor(input, other):
@@ -9757,7 +10875,10 @@ def bitwise_left_shift__Tensor(input, other):
         return raise_bad_argument(bitwise_left_shift__Tensor, input, other)
     if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
-    _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9773,7 +10894,12 @@ def bitwise_left_shift_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_left_shift", out)
-    adopt_result(out, _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(
+            out, _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9793,7 +10919,10 @@ def bitwise_left_shift_Tensor_Scalar(input, other, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_Scalar, input, other, out=out)
-    return wrap(_bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
+    try:
+        return wrap(_bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bitwise_left_shift__Tensor_Scalar(input, other):
@@ -9808,7 +10937,10 @@ def bitwise_left_shift__Tensor_Scalar(input, other):
         return raise_bad_argument(bitwise_left_shift__Tensor_Scalar, input, other)
     if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
-    _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9822,7 +10954,7 @@ def bitwise_left_shift_(input, other, *, _reject=raise_no_overload):
             return bitwise_left_shift__Tensor(input, other)
         if as_operand(other) is not None:
             return bitwise_left_shift__Tensor_Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             bitwise_left_shift_,
@@ -9847,7 +10979,12 @@ def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_left_shift", out)
-    adopt_result(out, _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(
+            out, _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9875,7 +11012,7 @@ def bitwise_left_shift(input, other, *, out=None, _reject=raise_no_overload):
             return bitwise_left_shift_Tensor_Scalar(input, other, out=out)
         if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
             return bitwise_left_shift_Scalar_Tensor(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             bitwise_left_shift,
@@ -9918,7 +11055,12 @@ def bitwise_right_shift_Tensor(input, other, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(input, other)
-    return wrap(_bitwise_right_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind)
+    try:
+        return wrap(
+            _bitwise_right_shift_Tensor_kernels[kind or type(input_array)](input_array, other_array), None, kind
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bitwise_right_shift__Tensor(input, other):
@@ -9932,7 +11074,10 @@ def bitwise_right_shift__Tensor(input, other):
         return raise_bad_argument(bitwise_right_shift__Tensor, input, other)
     if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
-    _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9948,7 +11093,12 @@ def bitwise_right_shift_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_out, input, other, out=out)
     refuse_grad("aten::bitwise_right_shift", out)
-    adopt_result(out, _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(
+            out, _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -9968,7 +11118,10 @@ def bitwise_right_shift_Tensor_Scalar(input, other, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_Scalar, input, other, out=out)
-    return wrap(_bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
+    try:
+        return wrap(_bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bitwise_right_shift__Tensor_Scalar(input, other):
@@ -9983,7 +11136,10 @@ def bitwise_right_shift__Tensor_Scalar(input, other):
         return raise_bad_argument(bitwise_right_shift__Tensor_Scalar, input, other)
     if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
         check_inplace(input)
-    _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    try:
+        _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     return input
 
@@ -9997,7 +11153,7 @@ def bitwise_right_shift_(input, other, *, _reject=raise_no_overload):
             return bitwise_right_shift__Tensor(input, other)
         if as_operand(other) is not None:
             return bitwise_right_shift__Tensor_Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             bitwise_right_shift_,
@@ -10022,7 +11178,12 @@ def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
     refuse_grad("aten::bitwise_right_shift", out)
-    adopt_result(out, _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
+    try:
+        adopt_result(
+            out, _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -10050,7 +11211,7 @@ def bitwise_right_shift(input, other, *, out=None, _reject=raise_no_overload):
             return bitwise_right_shift_Tensor_Scalar(input, other, out=out)
         if as_operand(input) is not None and isinstance(other, Tensor) and out is None:
             return bitwise_right_shift_Scalar_Tensor(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             bitwise_right_shift,
@@ -10077,7 +11238,10 @@ def isnan(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(isnan, input)
-    return wrap(_isnan_kernels[type(input_array)](input_array))
+    try:
+        return wrap(_isnan_kernels[type(input_array)](input_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _isinf_kernels = kernel_table("isinf")
@@ -10091,7 +11255,10 @@ def isinf(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(isinf, input)
-    return wrap(_isinf_kernels[type(input_array)](input_array))
+    try:
+        return wrap(_isinf_kernels[type(input_array)](input_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _isfinite_kernels = kernel_table("isfinite")
@@ -10105,7 +11272,10 @@ def isfinite(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(isfinite, input)
-    return wrap(_isfinite_kernels[type(input_array)](input_array))
+    try:
+        return wrap(_isfinite_kernels[type(input_array)](input_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _isposinf_kernels = kernel_table("isposinf")
@@ -10121,7 +11291,10 @@ def isposinf(input, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(isposinf, input, out=out)
-    return wrap(_isposinf_kernels[type(input_array)](input_array))
+    try:
+        return wrap(_isposinf_kernels[type(input_array)](input_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def isposinf_out(input, *, out):
@@ -10133,7 +11306,10 @@ def isposinf_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(isposinf_out, input, out=out)
-    adopt_result(out, _isposinf_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _isposinf_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -10151,7 +11327,10 @@ def isneginf(input, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(isneginf, input, out=out)
-    return wrap(_isneginf_kernels[type(input_array)](input_array))
+    try:
+        return wrap(_isneginf_kernels[type(input_array)](input_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def isneginf_out(input, *, out):
@@ -10163,7 +11342,10 @@ def isneginf_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(isneginf_out, input, out=out)
-    adopt_result(out, _isneginf_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _isneginf_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -10181,7 +11363,10 @@ def signbit(input, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(signbit, input, out=out)
-    return wrap(_signbit_kernels[type(input_array)](input_array))
+    try:
+        return wrap(_signbit_kernels[type(input_array)](input_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def signbit_out(input, *, out):
@@ -10193,7 +11378,10 @@ def signbit_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(signbit_out, input, out=out)
-    adopt_result(out, _signbit_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _signbit_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -10222,7 +11410,10 @@ def where_self(condition, input, other, *, out=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save(condition),)
-    return wrap(_where_self_kernels[type(condition_array)](condition_array, input_array, other_array), node)
+    try:
+        return wrap(_where_self_kernels[type(condition_array)](condition_array, input_array, other_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def where_self_out(condition, input, other, *, out):
@@ -10237,9 +11428,12 @@ def where_self_out(condition, input, other, *, out):
     except AttributeError:
         return raise_bad_argument(where_self_out, condition, input, other, out=out)
     refuse_grad("where", input, other, out)
-    adopt_result(
-        out, _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -10310,7 +11504,7 @@ def where(condition, input=..., other=..., *, out=None):
             return where_Scalar(condition, input, other)
         if input is ... and other is ... and out is None:
             return where_default(condition)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             where,
@@ -10350,7 +11544,10 @@ def masked_fill_Scalar(input, mask, value):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(mask),)
-    return wrap(_masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value), node)
+    try:
+        return wrap(_masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def masked_fill__Scalar(input, mask, value):
@@ -10375,7 +11572,10 @@ def masked_fill__Scalar(input, mask, value):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(mask),)
-    _masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value, out=input_array)
+    try:
+        _masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -10404,7 +11604,10 @@ def masked_fill_Tensor(input, mask, value):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, value_edge)
             node.kept = (save(mask),)
-    return wrap(_masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array), node)
+    try:
+        return wrap(_masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def masked_fill(input, mask, value):
@@ -10416,7 +11619,7 @@ def masked_fill(input, mask, value):
             return masked_fill_Tensor(input, mask, value)
         if as_operand(value) is not None:
             return masked_fill_Scalar(input, mask, value)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, masked_fill, (masked_fill_Tensor, masked_fill_Scalar), (input, mask, value), {}
         ) from None
@@ -10443,7 +11646,10 @@ def masked_fill__Tensor(input, mask, value):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, value_edge)
             node.kept = (save(mask),)
-    _masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array, out=input_array)
+    try:
+        _masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -10459,7 +11665,7 @@ def masked_fill_(input, mask, value):
             return masked_fill__Tensor(input, mask, value)
         if as_operand(value) is not None:
             return masked_fill__Scalar(input, mask, value)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, masked_fill_, (masked_fill__Tensor, masked_fill__Scalar), (input, mask, value), {}
         ) from None
@@ -10491,7 +11697,10 @@ def lerp_Scalar(input, end, weight, *, out=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, end_edge)
             node.weight = weight
-    return wrap(_lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight), node)
+    try:
+        return wrap(_lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def lerp__Scalar(input, end, weight):
@@ -10515,7 +11724,10 @@ def lerp__Scalar(input, end, weight):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, end_edge)
             node.weight = weight
-    _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=input_array)
+    try:
+        _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -10535,7 +11747,10 @@ def lerp_Scalar_out(input, end, weight, *, out):
     except AttributeError:
         return raise_bad_argument(lerp_Scalar_out, input, end, weight, out=out)
     refuse_grad("lerp", input, end, out)
-    adopt_result(out, _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array))
+    try:
+        adopt_result(out, _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -10571,7 +11786,10 @@ def lerp_Tensor(input, end, weight, *, out=None):
                 save(end) if weight_edge else None,
                 save(input) if weight_edge else None,
             )
-    return wrap(_lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array), node)
+    try:
+        return wrap(_lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def lerp(input, end, weight, *, out=None):
@@ -10583,7 +11801,7 @@ def lerp(input, end, weight, *, out=None):
             return lerp_Tensor(input, end, weight, out=out)
         if as_operand(weight) is not None:
             return lerp_Scalar(input, end, weight, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, lerp, (lerp_Tensor, lerp_Scalar), (input, end, weight), {"out": out}) from None
     return raise_no_overload(lerp, (lerp_Tensor, lerp_Scalar), (input, end, weight), {"out": out})
 
@@ -10615,7 +11833,10 @@ def lerp__Tensor(input, end, weight):
                 save(end) if weight_edge else None,
                 save_copy(input) if weight_edge else None,
             )
-    _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=input_array)
+    try:
+        _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -10631,7 +11852,7 @@ def lerp_(input, end, weight):
             return lerp__Tensor(input, end, weight)
         if as_operand(weight) is not None:
             return lerp__Scalar(input, end, weight)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, lerp_, (lerp__Tensor, lerp__Scalar), (input, end, weight), {}) from None
     return raise_no_overload(lerp_, (lerp__Tensor, lerp__Scalar), (input, end, weight), {})
 
@@ -10648,7 +11869,10 @@ def lerp_Tensor_out(input, end, weight, *, out):
     except AttributeError:
         return raise_bad_argument(lerp_Tensor_out, input, end, weight, out=out)
     refuse_grad("lerp", input, end, weight, out)
-    adopt_result(out, _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array))
+    try:
+        adopt_result(out, _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -10685,7 +11909,10 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
             node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
             node.value = value
             node.kept = (save(tensor2) if tensor1_edge else None, save(tensor1) if tensor2_edge else None)
-    return wrap(_addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
+    try:
+        return wrap(_addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
+    except CALL_ERRORS as error:
+        raise explained(error, addcmul, (addcmul,), (input, tensor1, tensor2), {}) from None
 
 
 def addcmul_(input, tensor1, tensor2, *more, value=1):
@@ -10716,7 +11943,10 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
             node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
             node.value = value
             node.kept = (save(tensor2) if tensor1_edge else None, save(tensor1) if tensor2_edge else None)
-    _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
+    try:
+        _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, addcmul_, (addcmul_,), (input, tensor1, tensor2), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -10737,9 +11967,12 @@ def addcmul_out(input, tensor1, tensor2, *, value=1, out):
     except AttributeError:
         return raise_bad_argument(addcmul_out, input, tensor1, tensor2, value=value, out=out)
     refuse_grad("addcmul", input, tensor1, tensor2, out)
-    adopt_result(
-        out, _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -10779,7 +12012,10 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
                 save(tensor2) if (tensor1_edge or tensor2_edge) else None,
                 save(tensor1) if tensor2_edge else None,
             )
-    return wrap(_addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
+    try:
+        return wrap(_addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
+    except CALL_ERRORS as error:
+        raise explained(error, addcdiv, (addcdiv,), (input, tensor1, tensor2), {}) from None
 
 
 def addcdiv_(input, tensor1, tensor2, *more, value=1):
@@ -10813,7 +12049,10 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
                 save(tensor2) if (tensor1_edge or tensor2_edge) else None,
                 save(tensor1) if tensor2_edge else None,
             )
-    _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
+    try:
+        _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, addcdiv_, (addcdiv_,), (input, tensor1, tensor2), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -10834,9 +12073,12 @@ def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
     except AttributeError:
         return raise_bad_argument(addcdiv_out, input, tensor1, tensor2, value=value, out=out)
     refuse_grad("addcdiv", input, tensor1, tensor2, out)
-    adopt_result(
-        out, _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -11014,7 +12256,7 @@ def clip(input, min=None, max=None, *, out=None):
             return clip_Tensor(input, min, max, out=out)
         if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
             return clip_default(input, min, max, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, clip, (clip_Tensor, clip_default), (input, min, max), {"out": out}) from None
     return raise_no_overload(clip, (clip_Tensor, clip_default), (input, min, max), {"out": out})
 
@@ -11041,7 +12283,7 @@ def clip_(input, min=None, max=None):
             return clip__Tensor(input, min, max)
         if (min is None or as_operand(min) is not None) and (max is None or as_operand(max) is not None):
             return clip__default(input, min, max)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, clip_, (clip__Tensor, clip__default), (input, min, max), {}) from None
     return raise_no_overload(clip_, (clip__Tensor, clip__default), (input, min, max), {})
 
@@ -11078,7 +12320,10 @@ def multiply(input, other, *, out=None):
         if operand is None:
             return raise_bad_argument(multiply, input, other, out=out)
         other = operand
-    return composite.multiply(input, other)
+    try:
+        return composite.multiply(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, multiply, (multiply,), (input, other), {}) from None
 
 
 def multiply_(input, other):
@@ -11155,7 +12400,10 @@ def subtract(input, other, *, alpha=1, out=None):
         other = operand
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "subtract", "alpha")
-    return composite.subtract(input, other, alpha=alpha)
+    try:
+        return composite.subtract(input, other, alpha=alpha)
+    except CALL_ERRORS as error:
+        raise explained(error, subtract, (subtract,), (input, other), {}) from None
 
 
 def subtract_(input, other, *, alpha=1):
@@ -11326,7 +12574,7 @@ def divide(input, other, *, out=None, rounding_mode=...):
         if rounding_mode is not ...:
             return divide_Tensor_mode(input, other, rounding_mode=rounding_mode, out=out)
         return divide_Tensor(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             divide,
@@ -11360,7 +12608,7 @@ def divide_(input, other, *, rounding_mode=...):
         if rounding_mode is not ...:
             return divide__Tensor_mode(input, other, rounding_mode=rounding_mode)
         return divide__Tensor(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, divide_, (divide__Tensor, divide__Tensor_mode), (input, other), {"rounding_mode": rounding_mode}
         ) from None
@@ -11430,7 +12678,10 @@ def true_divide(input, other, *, out=None):
         if operand is None:
             return raise_bad_argument(true_divide, input, other, out=out)
         other = operand
-    return composite.divide(input, other)
+    try:
+        return composite.divide(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, true_divide, (true_divide,), (input, other), {}) from None
 
 
 def true_divide_(input, other):
@@ -11809,7 +13060,7 @@ def float_power(input, exponent, *, out=None):
             return float_power_Scalar(input, exponent, out=out)
         if isinstance(input, Tensor) and as_operand(exponent) is not None:
             return float_power_Tensor_Scalar(input, exponent, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             float_power,
@@ -11845,7 +13096,7 @@ def float_power_(input, exponent):
             return float_power__Tensor(input, exponent)
         if as_operand(exponent) is not None:
             return float_power__Scalar(input, exponent)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, float_power_, (float_power__Tensor, float_power__Scalar), (input, exponent), {}
         ) from None
@@ -11926,7 +13177,7 @@ def greater(input, other, *, out=None):
             return greater_Tensor(input, other, out=out)
         if as_operand(other) is not None:
             return greater_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, greater, (greater_Tensor, greater_Scalar), (input, other), {"out": out}) from None
     return raise_no_overload(greater, (greater_Tensor, greater_Scalar), (input, other), {"out": out})
 
@@ -11951,7 +13202,7 @@ def greater_(input, other):
             return greater__Tensor(input, other)
         if as_operand(other) is not None:
             return greater__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, greater_, (greater__Tensor, greater__Scalar), (input, other), {}) from None
     return raise_no_overload(greater_, (greater__Tensor, greater__Scalar), (input, other), {})
 
@@ -12030,7 +13281,7 @@ def greater_equal(input, other, *, out=None):
             return greater_equal_Tensor(input, other, out=out)
         if as_operand(other) is not None:
             return greater_equal_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, greater_equal, (greater_equal_Tensor, greater_equal_Scalar), (input, other), {"out": out}
         ) from None
@@ -12057,7 +13308,7 @@ def greater_equal_(input, other):
             return greater_equal__Tensor(input, other)
         if as_operand(other) is not None:
             return greater_equal__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, greater_equal_, (greater_equal__Tensor, greater_equal__Scalar), (input, other), {}
         ) from None
@@ -12138,7 +13389,7 @@ def less(input, other, *, out=None):
             return less_Tensor(input, other, out=out)
         if as_operand(other) is not None:
             return less_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, less, (less_Tensor, less_Scalar), (input, other), {"out": out}) from None
     return raise_no_overload(less, (less_Tensor, less_Scalar), (input, other), {"out": out})
 
@@ -12163,7 +13414,7 @@ def less_(input, other):
             return less__Tensor(input, other)
         if as_operand(other) is not None:
             return less__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, less_, (less__Tensor, less__Scalar), (input, other), {}) from None
     return raise_no_overload(less_, (less__Tensor, less__Scalar), (input, other), {})
 
@@ -12242,7 +13493,7 @@ def less_equal(input, other, *, out=None):
             return less_equal_Tensor(input, other, out=out)
         if as_operand(other) is not None:
             return less_equal_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, less_equal, (less_equal_Tensor, less_equal_Scalar), (input, other), {"out": out}
         ) from None
@@ -12269,7 +13520,7 @@ def less_equal_(input, other):
             return less_equal__Tensor(input, other)
         if as_operand(other) is not None:
             return less_equal__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, less_equal_, (less_equal__Tensor, less_equal__Scalar), (input, other), {}) from None
     return raise_no_overload(less_equal_, (less_equal__Tensor, less_equal__Scalar), (input, other), {})
 
@@ -12348,7 +13599,7 @@ def not_equal(input, other, *, out=None):
             return not_equal_Tensor(input, other, out=out)
         if as_operand(other) is not None:
             return not_equal_Scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, not_equal, (not_equal_Tensor, not_equal_Scalar), (input, other), {"out": out}) from None
     return raise_no_overload(not_equal, (not_equal_Tensor, not_equal_Scalar), (input, other), {"out": out})
 
@@ -12373,7 +13624,7 @@ def not_equal_(input, other):
             return not_equal__Tensor(input, other)
         if as_operand(other) is not None:
             return not_equal__Scalar(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, not_equal_, (not_equal__Tensor, not_equal__Scalar), (input, other), {}) from None
     return raise_no_overload(not_equal_, (not_equal__Tensor, not_equal__Scalar), (input, other), {})
 
@@ -12430,7 +13681,10 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = unless_complex("nan_to_num", (input,), (edge,))
         node.kept = (save(input),)
-    return wrap(_nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf), node)
+    try:
+        return wrap(_nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def nan_to_num_(input, nan=None, posinf=None, neginf=None):
@@ -12458,7 +13712,10 @@ def nan_to_num_(input, nan=None, posinf=None, neginf=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = unless_complex("nan_to_num_", (input,), (edge,))
         node.kept = (save_copy(input),)
-    _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=input_array)
+    try:
+        _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -12481,7 +13738,10 @@ def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
     except AttributeError:
         return raise_bad_argument(nan_to_num_out, input, nan, posinf, neginf, out=out)
     refuse_grad("nan_to_num", input, out)
-    adopt_result(out, _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=out_array))
+    try:
+        adopt_result(out, _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -12611,7 +13871,7 @@ def isin(
             return isin_Tensor_Scalar(elements, test_element, assume_unique=assume_unique, invert=invert, out=out)
         if test_elements is not ... and element is not ...:
             return isin_Scalar_Tensor(element, test_elements, assume_unique=assume_unique, invert=invert, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             isin,

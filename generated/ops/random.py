@@ -11,6 +11,7 @@ from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import random as composite
 from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
     bool_of,
     dtype_of,
     explained,
@@ -24,6 +25,7 @@ from mindtorch.dispatch.arguments import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.factory import check_options, check_out_options
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype, int64
 from mindtorch.state import thread
@@ -56,7 +58,10 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
         node = nodes.UniformBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _uniform__kernels[type(input_array)](input_array, from_, to, generator)
+    try:
+        _uniform__kernels[type(input_array)](input_array, from_, to, generator)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -105,7 +110,10 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
         node = nodes.NormalBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _normal__kernels[type(input_array)](input_array, mean, std, generator)
+    try:
+        _normal__kernels[type(input_array)](input_array, mean, std, generator)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -137,7 +145,10 @@ def bernoulli__float(input, p=0.5, *, generator=None):
         node = nodes.BernoulliBackward2()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _bernoulli__float_kernels[type(input_array)](input_array, p, generator)
+    try:
+        _bernoulli__float_kernels[type(input_array)](input_array, p, generator)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -168,7 +179,10 @@ def bernoulli__Tensor(input, p, *, generator=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, p_edge)
             node.kept = (save(p) if p_edge else None,)
-    _bernoulli__Tensor_kernels[type(input_array)](input_array, p_array, generator)
+    try:
+        _bernoulli__Tensor_kernels[type(input_array)](input_array, p_array, generator)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -184,7 +198,7 @@ def bernoulli_(input, p=0.5, *, generator=None):
             return bernoulli__Tensor(input, p, generator=generator)
         if as_operand(p) is not None:
             return bernoulli__float(input, p, generator=generator)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, bernoulli_, (bernoulli__Tensor, bernoulli__float), (input, p), {"generator": generator}
         ) from None
@@ -228,7 +242,10 @@ def bernoulli_default(input, *, generator=None, out=None):
         node = nodes.BernoulliBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(_bernoulli_default_kernels[type(input_array)](input_array, generator), node)
+    try:
+        return wrap(_bernoulli_default_kernels[type(input_array)](input_array, generator), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bernoulli_default_out(input, *, generator=None, out):
@@ -243,7 +260,10 @@ def bernoulli_default_out(input, *, generator=None, out):
     except AttributeError:
         return raise_bad_argument(bernoulli_default_out, input, generator=generator, out=out)
     refuse_grad("bernoulli", input, out)
-    adopt_result(out, _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array))
+    try:
+        adopt_result(out, _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -269,7 +289,7 @@ def bernoulli(input, p=..., *, generator=None, out=None):
         if p is not ... and out is None:
             return bernoulli_p(input, p, generator=generator)
         return bernoulli_default(input, generator=generator, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, bernoulli, (bernoulli_default, bernoulli_p), (input, p), {"generator": generator, "out": out}
         ) from None
@@ -298,7 +318,10 @@ def random__default(input, *, generator=None):
         node = nodes.RandomBackward2()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _random__default_kernels[type(input_array)](input_array, generator)
+    try:
+        _random__default_kernels[type(input_array)](input_array, generator)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -341,7 +364,10 @@ def random__to(input, to, *, generator=None):
         node = nodes.RandomBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _random__to_kernels[type(input_array)](input_array, to, generator)
+    try:
+        _random__to_kernels[type(input_array)](input_array, to, generator)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -388,7 +414,10 @@ def random__from(input, from_, to, *, generator=None):
         node = nodes.RandomBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _random__from_kernels[type(input_array)](input_array, from_, to, generator)
+    try:
+        _random__from_kernels[type(input_array)](input_array, from_, to, generator)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -446,7 +475,10 @@ def exponential_(input, lambd=1.0, *, generator=None):
         node = nodes.ExponentialBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _exponential__kernels[type(input_array)](input_array, lambd, generator)
+    try:
+        _exponential__kernels[type(input_array)](input_array, lambd, generator)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -493,7 +525,10 @@ def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
         node = nodes.CauchyBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _cauchy__kernels[type(input_array)](input_array, median, sigma, generator)
+    try:
+        _cauchy__kernels[type(input_array)](input_array, median, sigma, generator)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -542,7 +577,10 @@ def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
         node = nodes.LogNormalBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _log_normal__kernels[type(input_array)](input_array, mean, std, generator)
+    try:
+        _log_normal__kernels[type(input_array)](input_array, mean, std, generator)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -589,7 +627,10 @@ def geometric_(input, p, *, generator=None):
         node = nodes.GeometricBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    _geometric__kernels[type(input_array)](input_array, p, generator)
+    try:
+        _geometric__kernels[type(input_array)](input_array, p, generator)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -631,7 +672,10 @@ def poisson(input, generator=None):
         node = nodes.PoissonBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(_poisson_kernels[type(input_array)](input_array, generator), node)
+    try:
+        return wrap(_poisson_kernels[type(input_array)](input_array, generator), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _binomial_kernels = kernel_table("binomial")
@@ -656,7 +700,10 @@ def binomial(count, prob, generator=None):
             node = nodes.BinomialBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (count_edge, prob_edge)
-    return wrap(_binomial_kernels[type(count_array)](count_array, prob_array, generator), node)
+    try:
+        return wrap(_binomial_kernels[type(count_array)](count_array, prob_array, generator), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 __standard_gamma_kernels = kernel_table("_standard_gamma")
@@ -682,7 +729,10 @@ def _standard_gamma(input, generator=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    result = wrap(__standard_gamma_kernels[type(input_array)](input_array, generator), node)
+    try:
+        result = wrap(__standard_gamma_kernels[type(input_array)](input_array, generator), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -710,7 +760,10 @@ def _sample_dirichlet(input, generator=None):
         node = nodes.SampleDirichletBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(__sample_dirichlet_kernels[type(input_array)](input_array, generator), node)
+    try:
+        return wrap(__sample_dirichlet_kernels[type(input_array)](input_array, generator), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 __standard_gamma_grad_kernels = kernel_table("_standard_gamma_grad")
@@ -733,7 +786,10 @@ def _standard_gamma_grad(input, output):
             node = nodes.StandardGammaGradBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, output_edge)
-    return wrap(__standard_gamma_grad_kernels[type(input_array)](input_array, output_array), node)
+    try:
+        return wrap(__standard_gamma_grad_kernels[type(input_array)](input_array, output_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 __dirichlet_grad_kernels = kernel_table("_dirichlet_grad")
@@ -760,7 +816,10 @@ def _dirichlet_grad(x, alpha, total):
             node = nodes.DirichletGradBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (x_edge, alpha_edge, total_edge)
-    return wrap(__dirichlet_grad_kernels[type(x_array)](x_array, alpha_array, total_array), node)
+    try:
+        return wrap(__dirichlet_grad_kernels[type(x_array)](x_array, alpha_array, total_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def rand(
@@ -813,7 +872,7 @@ def rand(
         check_options(layout, device, pin_memory, "rand")
     try:
         result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, rand, (rand,), (size,), {}) from None
     if requires_grad:
         result.requires_grad = True
@@ -936,7 +995,7 @@ def randn(
         check_options(layout, device, pin_memory, "randn")
     try:
         result = composite.randn(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, randn, (randn,), (size,), {}) from None
     if requires_grad:
         result.requires_grad = True
@@ -1231,7 +1290,7 @@ def randint(
             out=out,
             requires_grad=requires_grad,
         )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             randint,
@@ -1368,7 +1427,10 @@ def randperm(
         dtype = dtype_of(dtype, "randperm", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "randperm")
-    result = composite.randperm(n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.randperm(n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except CALL_ERRORS as error:
+        raise explained(error, randperm, (randperm,), (n,), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1554,7 +1616,7 @@ def rand_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             rand_like,
@@ -1693,7 +1755,7 @@ def randn_like(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             randn_like,
@@ -2105,7 +2167,10 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
         replacement = bool_of(replacement, "multinomial", "replacement", 3)
     if generator is not None:
         generator = generator_of(generator, "multinomial", "generator")
-    return composite.multinomial(input, num_samples, replacement, generator=generator)
+    try:
+        return composite.multinomial(input, num_samples, replacement, generator=generator)
+    except CALL_ERRORS as error:
+        raise explained(error, multinomial, (multinomial,), (input, num_samples, replacement), {}) from None
 
 
 def multinomial_out(input, num_samples, replacement=False, *, generator=None, out):
@@ -2389,7 +2454,7 @@ def normal(
             and not requires_grad
         ):
             return normal_float_Tensor(mean, std, generator=generator, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             normal,

@@ -13,6 +13,7 @@ from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import reduction as composite
 from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
     bool_of,
     dtype_of,
     explained,
@@ -26,6 +27,7 @@ from mindtorch.dispatch.arguments import (
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
@@ -54,7 +56,10 @@ def sum_default(input, *, dtype=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
-    return wrap(_sum_default_kernels[type(input_array)](input_array, dtype), node)
+    try:
+        return wrap(_sum_default_kernels[type(input_array)](input_array, dtype), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _sum_dim_IntList_kernels = kernel_table("sum.dim_IntList")
@@ -90,7 +95,10 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
         node.self_shape = input_array.shape
         node.dim = dim
         node.keepdim = keepdim
-    return wrap(_sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
+    try:
+        return wrap(_sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def sum(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
@@ -106,7 +114,7 @@ def sum(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keepd
             return sum_dim_IntList(input, dim, keepdim, dtype=dtype, out=out)
         if not keepdim and out is None:
             return sum_default(input, dtype=dtype)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, sum, (sum_default, sum_dim_IntList), (input, dim, keepdim), {"dtype": dtype, "out": out}
         ) from None
@@ -131,7 +139,10 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("sum", input, out)
-    adopt_result(out, _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+    try:
+        adopt_result(out, _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -162,7 +173,10 @@ def mean_default(input, *, dtype=None, out=None):
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.self_numel = input_array.size
-    return wrap(_mean_default_kernels[type(input_array)](input_array, dtype), node)
+    try:
+        return wrap(_mean_default_kernels[type(input_array)](input_array, dtype), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def mean_default_out(input, *, dtype=None, out):
@@ -177,7 +191,10 @@ def mean_default_out(input, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(mean_default_out, input, dtype=dtype, out=out)
     refuse_grad("mean", input, out)
-    adopt_result(out, _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array))
+    try:
+        adopt_result(out, _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -215,7 +232,10 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
         node.self_shape = input_array.shape
         node.dim = dim
         node.keepdim = keepdim
-    return wrap(_mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
+    try:
+        return wrap(_mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def mean(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
@@ -231,7 +251,7 @@ def mean(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keep
             return mean_dim(input, dim, keepdim, dtype=dtype, out=out)
         if not keepdim:
             return mean_default(input, dtype=dtype, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, mean, (mean_default, mean_dim), (input, dim, keepdim), {"dtype": dtype, "out": out}
         ) from None
@@ -256,7 +276,10 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("mean", input, out)
-    adopt_result(out, _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+    try:
+        adopt_result(out, _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -284,7 +307,10 @@ def prod_default(input, *, dtype=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    result = wrap(_prod_default_kernels[type(input_array)](input_array, dtype), node)
+    try:
+        result = wrap(_prod_default_kernels[type(input_array)](input_array, dtype), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -321,7 +347,10 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)
-    result = wrap(_prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
+    try:
+        result = wrap(_prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -340,7 +369,7 @@ def prod(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keep
             return prod_dim_int(input, dim, keepdim, dtype=dtype, out=out)
         if not keepdim and out is None:
             return prod_default(input, dtype=dtype)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, prod, (prod_default, prod_dim_int), (input, dim, keepdim), {"dtype": dtype, "out": out}
         ) from None
@@ -363,7 +392,10 @@ def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("prod", input, out)
-    adopt_result(out, _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+    try:
+        adopt_result(out, _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -407,7 +439,7 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         node.kept = (save(input),)
     try:
         result = wrap(_amax_kernels[type(input_array)](input_array, dim, keepdim), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, amax, (amax,), (input, dim, keepdim), {}) from None
     if node is not None:
         node.kept += (save_output(node, result),)
@@ -432,7 +464,10 @@ def amax_out(input, dim=(), keepdim=False, *, out):
     except AttributeError:
         return raise_bad_argument(amax_out, input, dim, keepdim, out=out)
     refuse_grad("amax", input, out)
-    adopt_result(out, _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    try:
+        adopt_result(out, _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -476,7 +511,7 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         node.kept = (save(input),)
     try:
         result = wrap(_amin_kernels[type(input_array)](input_array, dim, keepdim), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, amin, (amin,), (input, dim, keepdim), {}) from None
     if node is not None:
         node.kept += (save_output(node, result),)
@@ -501,7 +536,10 @@ def amin_out(input, dim=(), keepdim=False, *, out):
     except AttributeError:
         return raise_bad_argument(amin_out, input, dim, keepdim, out=out)
     refuse_grad("amin", input, out)
-    adopt_result(out, _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    try:
+        adopt_result(out, _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -529,7 +567,10 @@ def max_default(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    result = wrap(_max_default_kernels[type(input_array)](input_array), node)
+    try:
+        result = wrap(_max_default_kernels[type(input_array)](input_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -545,7 +586,10 @@ def max_default_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(max_default_out, input, out=out)
     refuse_grad("max", input, out)
-    adopt_result(out, _max_default_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _max_default_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -579,7 +623,10 @@ def max_dim(input, dim, keepdim=False, *, out=None):
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
-    values_array, indices_array = _max_dim_kernels[type(input_array)](input_array, dim, keepdim)
+    try:
+        values_array, indices_array = _max_dim_kernels[type(input_array)](input_array, dim, keepdim)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
@@ -603,7 +650,10 @@ def max_dim_out(input, dim, keepdim=False, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(max_dim_out, input, dim, keepdim, out=out)
     refuse_grad("max", input, *out)
-    arrays = _max_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    try:
+        arrays = _max_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -641,7 +691,7 @@ def max(input, dim=..., keepdim=False, *, other=..., out=None, axis=None, keepdi
             return max_dim(input, dim, keepdim, out=out)
         if not keepdim:
             return max_default(input, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out}
         ) from None
@@ -685,7 +735,10 @@ def min_default(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    result = wrap(_min_default_kernels[type(input_array)](input_array), node)
+    try:
+        result = wrap(_min_default_kernels[type(input_array)](input_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -701,7 +754,10 @@ def min_default_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(min_default_out, input, out=out)
     refuse_grad("min", input, out)
-    adopt_result(out, _min_default_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _min_default_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -735,7 +791,10 @@ def min_dim(input, dim, keepdim=False, *, out=None):
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
-    values_array, indices_array = _min_dim_kernels[type(input_array)](input_array, dim, keepdim)
+    try:
+        values_array, indices_array = _min_dim_kernels[type(input_array)](input_array, dim, keepdim)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
@@ -759,7 +818,10 @@ def min_dim_out(input, dim, keepdim=False, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(min_dim_out, input, dim, keepdim, out=out)
     refuse_grad("min", input, *out)
-    arrays = _min_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    try:
+        arrays = _min_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -797,7 +859,7 @@ def min(input, dim=..., keepdim=False, *, other=..., out=None, axis=None, keepdi
             return min_dim(input, dim, keepdim, out=out)
         if not keepdim:
             return min_default(input, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, min, (min_other, min_default, min_dim), (input, dim, keepdim, other), {"out": out}
         ) from None
@@ -851,7 +913,10 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)
-    min_array, max_array = _aminmax_kernels[type(input_array)](input_array, dim, keepdim)
+    try:
+        min_array, max_array = _aminmax_kernels[type(input_array)](input_array, dim, keepdim)
+    except CALL_ERRORS as error:
+        raise explained(error, aminmax, (aminmax,), (input,), {}) from None
     min = wrap_output(min_array, node, 0)
     max = wrap_output(max_array, node, 1)
     if node is not None:
@@ -875,7 +940,10 @@ def aminmax_out(input, *, dim=None, keepdim=False, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(aminmax_out, input, dim=dim, keepdim=keepdim, out=out)
     refuse_grad("aminmax", input, *out)
-    arrays = _aminmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    try:
+        arrays = _aminmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -903,7 +971,10 @@ def median_default(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    result = wrap(_median_default_kernels[type(input_array)](input_array), node)
+    try:
+        result = wrap(_median_default_kernels[type(input_array)](input_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -938,7 +1009,10 @@ def median_dim(input, dim, keepdim=False, *, out=None):
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
-    values_array, indices_array = _median_dim_kernels[type(input_array)](input_array, dim, keepdim)
+    try:
+        values_array, indices_array = _median_dim_kernels[type(input_array)](input_array, dim, keepdim)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
@@ -959,7 +1033,7 @@ def median(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None)
             return median_dim(input, dim, keepdim, out=out)
         if not keepdim and out is None:
             return median_default(input)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, median, (median_default, median_dim), (input, dim, keepdim), {"out": out}) from None
     return raise_no_overload(median, (median_default, median_dim), (input, dim, keepdim), {"out": out})
 
@@ -980,7 +1054,10 @@ def median_dim_out(input, dim, keepdim=False, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(median_dim_out, input, dim, keepdim, out=out)
     refuse_grad("median", input, *out)
-    arrays = _median_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    try:
+        arrays = _median_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1008,7 +1085,10 @@ def nanmedian_default(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    result = wrap(_nanmedian_default_kernels[type(input_array)](input_array), node)
+    try:
+        result = wrap(_nanmedian_default_kernels[type(input_array)](input_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -1043,7 +1123,10 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
-    values_array, indices_array = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim)
+    try:
+        values_array, indices_array = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
@@ -1064,7 +1147,7 @@ def nanmedian(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
             return nanmedian_dim(input, dim, keepdim, out=out)
         if not keepdim and out is None:
             return nanmedian_default(input)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, nanmedian, (nanmedian_default, nanmedian_dim), (input, dim, keepdim), {"out": out}
         ) from None
@@ -1087,7 +1170,10 @@ def nanmedian_dim_out(input, dim, keepdim=False, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(nanmedian_dim_out, input, dim, keepdim, out=out)
     refuse_grad("nanmedian", input, *out)
-    arrays = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    try:
+        arrays = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1127,7 +1213,10 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
-    values_array, indices_array = _mode_kernels[type(input_array)](input_array, dim, keepdim)
+    try:
+        values_array, indices_array = _mode_kernels[type(input_array)](input_array, dim, keepdim)
+    except CALL_ERRORS as error:
+        raise explained(error, mode, (mode,), (input, dim, keepdim), {}) from None
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
@@ -1151,7 +1240,10 @@ def mode_out(input, dim=-1, keepdim=False, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(mode_out, input, dim, keepdim, out=out)
     refuse_grad("mode", input, *out)
-    arrays = _mode_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    try:
+        arrays = _mode_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1193,7 +1285,10 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
-    values_array, indices_array = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim)
+    try:
+        values_array, indices_array = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim)
+    except CALL_ERRORS as error:
+        raise explained(error, kthvalue, (kthvalue,), (input, k, dim, keepdim), {}) from None
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
@@ -1219,7 +1314,10 @@ def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(kthvalue_out, input, k, dim, keepdim, out=out)
     refuse_grad("kthvalue", input, *out)
-    arrays = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim, out=out_arrays)
+    try:
+        arrays = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1245,7 +1343,10 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(histc, input, bins, min, max, out=out)
-    return wrap(_histc_kernels[type(input_array)](input_array, bins, min, max))
+    try:
+        return wrap(_histc_kernels[type(input_array)](input_array, bins, min, max))
+    except CALL_ERRORS as error:
+        raise explained(error, histc, (histc,), (input, bins, min, max), {}) from None
 
 
 def histc_out(input, bins=100, min=0, max=0, *, out):
@@ -1263,7 +1364,10 @@ def histc_out(input, bins=100, min=0, max=0, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(histc_out, input, bins, min, max, out=out)
-    adopt_result(out, _histc_kernels[type(input_array)](input_array, bins, min, max, out=out_array))
+    try:
+        adopt_result(out, _histc_kernels[type(input_array)](input_array, bins, min, max, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1296,9 +1400,12 @@ def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
             node = nodes.HistogramBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, bins_edge, weight_edge)
-    hist_array, bin_edges_array = _histogram_bins_tensor_kernels[type(input_array)](
-        input_array, bins_array, weight_array, density
-    )
+    try:
+        hist_array, bin_edges_array = _histogram_bins_tensor_kernels[type(input_array)](
+            input_array, bins_array, weight_array, density
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     hist = wrap_output(hist_array, node, 0)
     bin_edges = wrap_output(bin_edges_array, node, 1)
     return return_types.histogram((hist, bin_edges))
@@ -1320,9 +1427,12 @@ def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
     refuse_grad("aten::histogram", input, bins, weight, *out)
-    arrays = _histogram_bins_tensor_kernels[type(input_array)](
-        input_array, bins_array, weight_array, density, out=out_arrays
-    )
+    try:
+        arrays = _histogram_bins_tensor_kernels[type(input_array)](
+            input_array, bins_array, weight_array, density, out=out_arrays
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1357,9 +1467,12 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
             node = nodes.HistogramBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, weight_edge)
-    hist_array, bin_edges_array = _histogram_bin_ct_kernels[type(input_array)](
-        input_array, bins, range, weight_array, density
-    )
+    try:
+        hist_array, bin_edges_array = _histogram_bin_ct_kernels[type(input_array)](
+            input_array, bins, range, weight_array, density
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     hist = wrap_output(hist_array, node, 0)
     bin_edges = wrap_output(bin_edges_array, node, 1)
     return return_types.histogram((hist, bin_edges))
@@ -1374,7 +1487,7 @@ def histogram(input, bins=100, *, weight=None, density=False, out=None, range=No
             return histogram_bins_tensor(input, bins, weight=weight, density=density, out=out)
         if is_int(bins):
             return histogram_bin_ct(input, bins, range=range, weight=weight, density=density, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             histogram,
@@ -1411,9 +1524,12 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
             histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out
         )
     refuse_grad("aten::histogram", input, weight, *out)
-    arrays = _histogram_bin_ct_kernels[type(input_array)](
-        input_array, bins, range, weight_array, density, out=out_arrays
-    )
+    try:
+        arrays = _histogram_bin_ct_kernels[type(input_array)](
+            input_array, bins, range, weight_array, density, out=out_arrays
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1437,9 +1553,12 @@ def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
         weight_array = None if weight is None else weight._mt_array
     except (AttributeError, TypeError):
         return raise_bad_argument(_histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
-    return wrap(
-        __histogramdd_from_bin_tensors_kernels[type(input_array)](input_array, bins_arrays, weight_array, density)
-    )
+    try:
+        return wrap(
+            __histogramdd_from_bin_tensors_kernels[type(input_array)](input_array, bins_arrays, weight_array, density)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _segment_reduce_kernels = kernel_table("segment_reduce")
@@ -1501,12 +1620,15 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
             save(lengths) if lengths is not None else None,
             save(offsets) if offsets is not None else None,
         )
-    result = wrap(
-        _segment_reduce_kernels[type(data_array)](
-            data_array, reduce, lengths_array, indices_array, offsets_array, axis, unsafe, initial
-        ),
-        node,
-    )
+    try:
+        result = wrap(
+            _segment_reduce_kernels[type(data_array)](
+                data_array, reduce, lengths_array, indices_array, offsets_array, axis, unsafe, initial
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, segment_reduce, (segment_reduce,), (data, reduce), {}) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -1564,12 +1686,17 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
             node = nodes.SegmentReduceBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_edge, output_edge, data_edge)
-    return wrap(
-        __segment_reduce_backward_kernels[type(grad_array)](
-            grad_array, output_array, data_array, reduce, lengths_array, offsets_array, axis, initial
-        ),
-        node,
-    )
+    try:
+        return wrap(
+            __segment_reduce_backward_kernels[type(grad_array)](
+                grad_array, output_array, data_array, reduce, lengths_array, offsets_array, axis, initial
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _segment_reduce_backward, (_segment_reduce_backward,), (grad, output, data, reduce), {}
+        ) from None
 
 
 _bincount_kernels = kernel_table("bincount")
@@ -1595,7 +1722,10 @@ def bincount(input, weights=None, minlength=0):
         node = nodes.BincountBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(_bincount_kernels[type(input_array)](input_array, weights_array, minlength), node)
+    try:
+        return wrap(_bincount_kernels[type(input_array)](input_array, weights_array, minlength), node)
+    except CALL_ERRORS as error:
+        raise explained(error, bincount, (bincount,), (input, weights, minlength), {}) from None
 
 
 _searchsorted_Tensor_kernels = kernel_table("searchsorted.Tensor")
@@ -1639,11 +1769,14 @@ def searchsorted_Tensor(sorted_sequence, input, *, out_int32=False, right=False,
             sorter=sorter,
             out=out,
         )
-    return wrap(
-        _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
-            sorted_sequence_array, input_array, out_int32, right, side, sorter_array
+    try:
+        return wrap(
+            _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
+                sorted_sequence_array, input_array, out_int32, right, side, sorter_array
+            )
         )
-    )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out):
@@ -1681,12 +1814,15 @@ def searchsorted_Tensor_out(sorted_sequence, input, *, out_int32=False, right=Fa
             sorter=sorter,
             out=out,
         )
-    adopt_result(
-        out,
-        _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
-            sorted_sequence_array, input_array, out_int32, right, side, sorter_array, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _searchsorted_Tensor_kernels[type(sorted_sequence_array)](
+                sorted_sequence_array, input_array, out_int32, right, side, sorter_array, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1733,11 +1869,14 @@ def searchsorted_Scalar(sorted_sequence, input, *, out_int32=False, right=False,
             sorter=sorter,
             out=out,
         )
-    return wrap(
-        _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
-            sorted_sequence_array, input, out_int32, right, side, sorter_array
+    try:
+        return wrap(
+            _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
+                sorted_sequence_array, input, out_int32, right, side, sorter_array
+            )
         )
-    )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
@@ -1753,7 +1892,7 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
             return searchsorted_Scalar(
                 sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter, out=out
             )
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             searchsorted,
@@ -1805,12 +1944,15 @@ def searchsorted_Scalar_out(sorted_sequence, input, *, out_int32=False, right=Fa
             sorter=sorter,
             out=out,
         )
-    adopt_result(
-        out,
-        _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
-            sorted_sequence_array, input, out_int32, right, side, sorter_array, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _searchsorted_Scalar_kernels[type(sorted_sequence_array)](
+                sorted_sequence_array, input, out_int32, right, side, sorter_array, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1833,7 +1975,10 @@ def bucketize_Tensor(input, boundaries, *, out_int32=False, right=False, out=Non
         boundaries_array = boundaries._mt_array
     except AttributeError:
         return raise_bad_argument(bucketize_Tensor, input, boundaries, out_int32=out_int32, right=right, out=out)
-    return wrap(_bucketize_Tensor_kernels[type(input_array)](input_array, boundaries_array, out_int32, right))
+    try:
+        return wrap(_bucketize_Tensor_kernels[type(input_array)](input_array, boundaries_array, out_int32, right))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out):
@@ -1850,10 +1995,15 @@ def bucketize_Tensor_out(input, boundaries, *, out_int32=False, right=False, out
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bucketize_Tensor_out, input, boundaries, out_int32=out_int32, right=right, out=out)
-    adopt_result(
-        out,
-        _bucketize_Tensor_kernels[type(input_array)](input_array, boundaries_array, out_int32, right, out=out_array),
-    )
+    try:
+        adopt_result(
+            out,
+            _bucketize_Tensor_kernels[type(input_array)](
+                input_array, boundaries_array, out_int32, right, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1877,7 +2027,10 @@ def bucketize_Scalar(input, boundaries, *, out_int32=False, right=False, out=Non
         boundaries_array = boundaries._mt_array
     except AttributeError:
         return raise_bad_argument(bucketize_Scalar, input, boundaries, out_int32=out_int32, right=right, out=out)
-    return wrap(_bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right))
+    try:
+        return wrap(_bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
@@ -1889,7 +2042,7 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
             return bucketize_Tensor(input, boundaries, out_int32=out_int32, right=right, out=out)
         if as_operand(input) is not None:
             return bucketize_Scalar(input, boundaries, out_int32=out_int32, right=right, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             bucketize,
@@ -1920,9 +2073,13 @@ def bucketize_Scalar_out(input, boundaries, *, out_int32=False, right=False, out
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bucketize_Scalar_out, input, boundaries, out_int32=out_int32, right=right, out=out)
-    adopt_result(
-        out, _bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right, out=out_array)
-    )
+    try:
+        adopt_result(
+            out,
+            _bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right, out=out_array),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1948,7 +2105,10 @@ def argmax(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(argmax, input, dim, keepdim, out=out)
-    return wrap(_argmax_kernels[type(input_array)](input_array, dim, keepdim))
+    try:
+        return wrap(_argmax_kernels[type(input_array)](input_array, dim, keepdim))
+    except CALL_ERRORS as error:
+        raise explained(error, argmax, (argmax,), (input, dim, keepdim), {}) from None
 
 
 def argmax_out(input, dim=None, keepdim=False, *, out):
@@ -1964,7 +2124,10 @@ def argmax_out(input, dim=None, keepdim=False, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(argmax_out, input, dim, keepdim, out=out)
-    adopt_result(out, _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    try:
+        adopt_result(out, _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1990,7 +2153,10 @@ def argmin(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(argmin, input, dim, keepdim, out=out)
-    return wrap(_argmin_kernels[type(input_array)](input_array, dim, keepdim))
+    try:
+        return wrap(_argmin_kernels[type(input_array)](input_array, dim, keepdim))
+    except CALL_ERRORS as error:
+        raise explained(error, argmin, (argmin,), (input, dim, keepdim), {}) from None
 
 
 def argmin_out(input, dim=None, keepdim=False, *, out):
@@ -2006,7 +2172,10 @@ def argmin_out(input, dim=None, keepdim=False, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(argmin_out, input, dim, keepdim, out=out)
-    adopt_result(out, _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    try:
+        adopt_result(out, _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2024,7 +2193,10 @@ def any_default(input, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(any_default, input, out=out)
-    return wrap(_any_default_kernels[type(input_array)](input_array))
+    try:
+        return wrap(_any_default_kernels[type(input_array)](input_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def any_default_out(input, *, out):
@@ -2036,7 +2208,10 @@ def any_default_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(any_default_out, input, out=out)
-    adopt_result(out, _any_default_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _any_default_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2058,7 +2233,10 @@ def any_dim(input, dim, keepdim=False, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(any_dim, input, dim, keepdim, out=out)
-    return wrap(_any_dim_kernels[type(input_array)](input_array, dim, keepdim))
+    try:
+        return wrap(_any_dim_kernels[type(input_array)](input_array, dim, keepdim))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def any_dim_out(input, dim, keepdim=False, *, out):
@@ -2074,7 +2252,10 @@ def any_dim_out(input, dim, keepdim=False, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(any_dim_out, input, dim, keepdim, out=out)
-    adopt_result(out, _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    try:
+        adopt_result(out, _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2110,7 +2291,7 @@ def any(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
             return any_default(input, out=out)
         if dim is ... or dim is None or isinstance(dim, (tuple, list)):
             return any_dims(input, None if dim is ... else dim, keepdim, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, any, (any_default, any_dim, any_dims), (input, dim, keepdim), {"out": out}) from None
     return raise_no_overload(any, (any_default, any_dim, any_dims), (input, dim, keepdim), {"out": out})
 
@@ -2144,7 +2325,10 @@ def all_default(input, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(all_default, input, out=out)
-    return wrap(_all_default_kernels[type(input_array)](input_array))
+    try:
+        return wrap(_all_default_kernels[type(input_array)](input_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def all_default_out(input, *, out):
@@ -2156,7 +2340,10 @@ def all_default_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(all_default_out, input, out=out)
-    adopt_result(out, _all_default_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _all_default_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2178,7 +2365,10 @@ def all_dim(input, dim, keepdim=False, *, out=None):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(all_dim, input, dim, keepdim, out=out)
-    return wrap(_all_dim_kernels[type(input_array)](input_array, dim, keepdim))
+    try:
+        return wrap(_all_dim_kernels[type(input_array)](input_array, dim, keepdim))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def all_dim_out(input, dim, keepdim=False, *, out):
@@ -2194,7 +2384,10 @@ def all_dim_out(input, dim, keepdim=False, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(all_dim_out, input, dim, keepdim, out=out)
-    adopt_result(out, _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    try:
+        adopt_result(out, _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2230,7 +2423,7 @@ def all(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
             return all_default(input, out=out)
         if dim is ... or dim is None or isinstance(dim, (tuple, list)):
             return all_dims(input, None if dim is ... else dim, keepdim, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, all, (all_default, all_dim, all_dims), (input, dim, keepdim), {"out": out}) from None
     return raise_no_overload(all, (all_default, all_dim, all_dims), (input, dim, keepdim), {"out": out})
 
@@ -2335,7 +2528,10 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
         node.correction = correction
         node.keepdim = keepdim
         node.kept = (save(input),)
-    return wrap(_var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim), node)
+    try:
+        return wrap(_var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def var(*args, **kwargs):
@@ -2371,7 +2567,12 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     except AttributeError:
         return raise_bad_argument(var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     refuse_grad("var", input, out)
-    adopt_result(out, _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array))
+    try:
+        adopt_result(
+            out, _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2460,7 +2661,10 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
         node.correction = correction
         node.keepdim = keepdim
         node.kept = (save(input),)
-    result = wrap(_std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim), node)
+    try:
+        result = wrap(_std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -2499,7 +2703,12 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     except AttributeError:
         return raise_bad_argument(std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
     refuse_grad("std", input, out)
-    adopt_result(out, _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array))
+    try:
+        adopt_result(
+            out, _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2541,7 +2750,7 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
         node.kept = (save(input),)
     try:
         result = wrap(_logsumexp_kernels[type(input_array)](input_array, dim, keepdim), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, logsumexp, (logsumexp,), (input, dim, keepdim), {}) from None
     if node is not None:
         node.kept += (save_output(node, result),)
@@ -2564,7 +2773,10 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
     except AttributeError:
         return raise_bad_argument(logsumexp_out, input, dim, keepdim, out=out)
     refuse_grad("logsumexp", input, out)
-    adopt_result(out, _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    try:
+        adopt_result(out, _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2598,7 +2810,10 @@ def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.dim = dim
-    return wrap(_cumsum_kernels[type(input_array)](input_array, dim, dtype), node)
+    try:
+        return wrap(_cumsum_kernels[type(input_array)](input_array, dim, dtype), node)
+    except CALL_ERRORS as error:
+        raise explained(error, cumsum, (cumsum,), (input, dim), {}) from None
 
 
 def cumsum_(input, dim=..., *, dtype=None, axis=None):
@@ -2626,7 +2841,10 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.dim = dim
-    _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=input_array)
+    try:
+        _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, cumsum_, (cumsum_,), (input, dim), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2647,7 +2865,10 @@ def cumsum_out(input, dim, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(cumsum_out, input, dim, dtype=dtype, out=out)
     refuse_grad("cumsum", input, out)
-    adopt_result(out, _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
+    try:
+        adopt_result(out, _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2682,7 +2903,10 @@ def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
         node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(input),)
-    result = wrap(_cumprod_kernels[type(input_array)](input_array, dim, dtype), node)
+    try:
+        result = wrap(_cumprod_kernels[type(input_array)](input_array, dim, dtype), node)
+    except CALL_ERRORS as error:
+        raise explained(error, cumprod, (cumprod,), (input, dim), {}) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -2714,7 +2938,10 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
         node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save_copy(input),)
-    _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=input_array)
+    try:
+        _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, cumprod_, (cumprod_,), (input, dim), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -2736,7 +2963,10 @@ def cumprod_out(input, dim, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(cumprod_out, input, dim, dtype=dtype, out=out)
     refuse_grad("cumprod", input, out)
-    adopt_result(out, _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
+    try:
+        adopt_result(out, _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2769,7 +2999,10 @@ def cummax(input, dim=..., *, out=None, axis=None):
         node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(input),)
-    values_array, indices_array = _cummax_kernels[type(input_array)](input_array, dim)
+    try:
+        values_array, indices_array = _cummax_kernels[type(input_array)](input_array, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, cummax, (cummax,), (input, dim), {}) from None
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
@@ -2791,7 +3024,10 @@ def cummax_out(input, dim, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(cummax_out, input, dim, out=out)
     refuse_grad("cummax", input, *out)
-    arrays = _cummax_kernels[type(input_array)](input_array, dim, out=out_arrays)
+    try:
+        arrays = _cummax_kernels[type(input_array)](input_array, dim, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -2826,7 +3062,10 @@ def cummin(input, dim=..., *, out=None, axis=None):
         node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(input),)
-    values_array, indices_array = _cummin_kernels[type(input_array)](input_array, dim)
+    try:
+        values_array, indices_array = _cummin_kernels[type(input_array)](input_array, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, cummin, (cummin,), (input, dim), {}) from None
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
@@ -2848,7 +3087,10 @@ def cummin_out(input, dim, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(cummin_out, input, dim, out=out)
     refuse_grad("cummin", input, *out)
-    arrays = _cummin_kernels[type(input_array)](input_array, dim, out=out_arrays)
+    try:
+        arrays = _cummin_kernels[type(input_array)](input_array, dim, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -2883,7 +3125,10 @@ def logcumsumexp(input, dim=..., *, out=None, axis=None):
         node.next_edges = (edge,)
         node.dim = dim
         node.kept = (save(input),)
-    result = wrap(_logcumsumexp_kernels[type(input_array)](input_array, dim), node)
+    try:
+        result = wrap(_logcumsumexp_kernels[type(input_array)](input_array, dim), node)
+    except CALL_ERRORS as error:
+        raise explained(error, logcumsumexp, (logcumsumexp,), (input, dim), {}) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -2901,7 +3146,10 @@ def logcumsumexp_out(input, dim, *, out):
     except AttributeError:
         return raise_bad_argument(logcumsumexp_out, input, dim, out=out)
     refuse_grad("logcumsumexp", input, out)
-    adopt_result(out, _logcumsumexp_kernels[type(input_array)](input_array, dim, out=out_array))
+    try:
+        adopt_result(out, _logcumsumexp_kernels[type(input_array)](input_array, dim, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2934,7 +3182,10 @@ def _softmax(input, dim, half_to_float, *, out=None):
         node.next_edges = (edge,)
         node.dim = dim
         node.self_dtype = input.dtype
-    result = wrap(__softmax_kernels[type(input_array)](input_array, dim, half_to_float), node)
+    try:
+        result = wrap(__softmax_kernels[type(input_array)](input_array, dim, half_to_float), node)
+    except CALL_ERRORS as error:
+        raise explained(error, _softmax, (_softmax,), (input, dim, half_to_float), {}) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     return result
@@ -2954,7 +3205,10 @@ def _softmax_out(input, dim, half_to_float, *, out):
     except AttributeError:
         return raise_bad_argument(_softmax_out, input, dim, half_to_float, out=out)
     refuse_grad("_softmax", input, out)
-    adopt_result(out, __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
+    try:
+        adopt_result(out, __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2990,10 +3244,15 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
             node.dim = dim
             node.input_dtype = input_dtype
             node.kept = (save(output), save(grad_output) if output_edge else None)
-    return wrap(
-        __softmax_backward_data_kernels[type(grad_output_array)](grad_output_array, output_array, dim, input_dtype),
-        node,
-    )
+    try:
+        return wrap(
+            __softmax_backward_data_kernels[type(grad_output_array)](grad_output_array, output_array, dim, input_dtype),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _softmax_backward_data, (_softmax_backward_data,), (grad_output, output, dim, input_dtype), {}
+        ) from None
 
 
 def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
@@ -3011,12 +3270,15 @@ def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
     except AttributeError:
         return raise_bad_argument(_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     refuse_grad("_softmax_backward_data", grad_output, output, out)
-    adopt_result(
-        out,
-        __softmax_backward_data_kernels[type(grad_output_array)](
-            grad_output_array, output_array, dim, input_dtype, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            __softmax_backward_data_kernels[type(grad_output_array)](
+                grad_output_array, output_array, dim, input_dtype, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3035,7 +3297,10 @@ def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
         dim = int_of(dim, "softmax", "dim", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "softmax", "dtype", 3)
-    return composite.softmax(input, dim, dtype)
+    try:
+        return composite.softmax(input, dim, dtype)
+    except CALL_ERRORS as error:
+        raise explained(error, softmax, (softmax,), (input, dim, dtype), {}) from None
 
 
 def softmax_out(input, dim, dtype=None, *, out):
@@ -3082,7 +3347,10 @@ def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
         result = recorded(node, composite.safe_softmax, input, dim, dtype)
         node.kept = (save_output(node, result),)
         return result
-    return composite.safe_softmax(input, dim, dtype)
+    try:
+        return composite.safe_softmax(input, dim, dtype)
+    except CALL_ERRORS as error:
+        raise explained(error, _safe_softmax, (_safe_softmax,), (input, dim, dtype), {}) from None
 
 
 __log_softmax_kernels = kernel_table("_log_softmax")
@@ -3113,7 +3381,10 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
         node.next_edges = (edge,)
         node.dim = dim
         node.self_dtype = input.dtype
-    result = wrap(__log_softmax_kernels[type(input_array)](input_array, dim, half_to_float), node)
+    try:
+        result = wrap(__log_softmax_kernels[type(input_array)](input_array, dim, half_to_float), node)
+    except CALL_ERRORS as error:
+        raise explained(error, _log_softmax, (_log_softmax,), (input, dim, half_to_float), {}) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     return result
@@ -3133,7 +3404,10 @@ def _log_softmax_out(input, dim, half_to_float, *, out):
     except AttributeError:
         return raise_bad_argument(_log_softmax_out, input, dim, half_to_float, out=out)
     refuse_grad("_log_softmax", input, out)
-    adopt_result(out, __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
+    try:
+        adopt_result(out, __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3168,10 +3442,21 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
             node.next_edges = (grad_output_edge, output_edge)
             node.dim = dim
             node.kept = (save(output), save(grad_output) if output_edge else None)
-    return wrap(
-        __log_softmax_backward_data_kernels[type(grad_output_array)](grad_output_array, output_array, dim, input_dtype),
-        node,
-    )
+    try:
+        return wrap(
+            __log_softmax_backward_data_kernels[type(grad_output_array)](
+                grad_output_array, output_array, dim, input_dtype
+            ),
+            node,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _log_softmax_backward_data,
+            (_log_softmax_backward_data,),
+            (grad_output, output, dim, input_dtype),
+            {},
+        ) from None
 
 
 def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
@@ -3189,12 +3474,15 @@ def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out
     except AttributeError:
         return raise_bad_argument(_log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
     refuse_grad("_log_softmax_backward_data", grad_output, output, out)
-    adopt_result(
-        out,
-        __log_softmax_backward_data_kernels[type(grad_output_array)](
-            grad_output_array, output_array, dim, input_dtype, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            __log_softmax_backward_data_kernels[type(grad_output_array)](
+                grad_output_array, output_array, dim, input_dtype, out=out_array
+            ),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3213,7 +3501,10 @@ def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
         dim = int_of(dim, "log_softmax", "dim", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
-    return composite.log_softmax(input, dim, dtype)
+    try:
+        return composite.log_softmax(input, dim, dtype)
+    except CALL_ERRORS as error:
+        raise explained(error, log_softmax, (log_softmax,), (input, dim, dtype), {}) from None
 
 
 def log_softmax_out(input, dim, dtype=None, *, out):
@@ -3260,7 +3551,10 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
         node.next_edges = (edge,)
         node.dim = dim
         node.self_shape = input_array.shape
-    values_array, indices_array = _sort_default_kernels[type(input_array)](input_array, dim, descending)
+    try:
+        values_array, indices_array = _sort_default_kernels[type(input_array)](input_array, dim, descending)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
@@ -3284,7 +3578,10 @@ def sort_default_out(input, dim=-1, descending=False, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(sort_default_out, input, dim, descending, out=out)
     refuse_grad("sort", input, *out)
-    arrays = _sort_default_kernels[type(input_array)](input_array, dim, descending, out=out_arrays)
+    try:
+        arrays = _sort_default_kernels[type(input_array)](input_array, dim, descending, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -3321,7 +3618,10 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
         node.next_edges = (edge,)
         node.dim = dim
         node.self_shape = input_array.shape
-    values_array, indices_array = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending)
+    try:
+        values_array, indices_array = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
@@ -3339,7 +3639,7 @@ def sort(input, dim=-1, descending=False, *, out=None, stable=..., axis=None):
         if stable is not ...:
             return sort_stable(input, stable=stable, dim=dim, descending=descending, out=out)
         return sort_default(input, dim, descending, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, sort, (sort_default, sort_stable), (input, dim, descending), {"out": out, "stable": stable}
         ) from None
@@ -3363,7 +3663,10 @@ def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(sort_stable_out, input, stable=stable, dim=dim, descending=descending, out=out)
     refuse_grad("sort", input, *out)
-    arrays = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending, out=out_arrays)
+    try:
+        arrays = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -3417,7 +3720,10 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
         node.next_edges = (edge,)
         node.dim = dim
         node.self_shape = input_array.shape
-    values_array, indices_array = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted)
+    try:
+        values_array, indices_array = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted)
+    except CALL_ERRORS as error:
+        raise explained(error, topk, (topk,), (input, k, dim, largest, sorted), {}) from None
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
@@ -3445,7 +3751,10 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(topk_out, input, k, dim, largest, sorted, out=out)
     refuse_grad("topk", input, *out)
-    arrays = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted, out=out_arrays)
+    try:
+        arrays = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -3480,7 +3789,7 @@ def argsort(input, dim=-1, descending=False, *, stable=..., out=None, axis=None)
             return argsort_stable(input, stable=stable, dim=dim, descending=descending, out=out)
         if out is None:
             return argsort_default(input, dim, descending)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, argsort, (argsort_default, argsort_stable), (input, dim, descending), {"stable": stable, "out": out}
         ) from None
@@ -3549,7 +3858,7 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
         node.kept = (save(input),)
     try:
         result = wrap(_linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, linalg_vector_norm, (linalg_vector_norm,), (input, ord, dim, keepdim), {}) from None
     if node is not None:
         node.kept += (save_output(node, result),)
@@ -3576,9 +3885,12 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
     except AttributeError:
         return raise_bad_argument(linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("linalg_vector_norm", input, out)
-    adopt_result(
-        out, _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3805,7 +4117,10 @@ def dist(input, other, p=2):
         result = recorded(node, composite.dist, input, other, p)
         node.kept += (save_output(node, result),)
         return result
-    return composite.dist(input, other, p)
+    try:
+        return composite.dist(input, other, p)
+    except CALL_ERRORS as error:
+        raise explained(error, dist, (dist,), (input, other, p), {}) from None
 
 
 def renorm(input, p, dim, maxnorm, *, out=None):
@@ -3838,7 +4153,10 @@ def renorm(input, p, dim, maxnorm, *, out=None):
         node.kept = (save(input),)
     if node is not None:
         return recorded(node, composite.renorm, input, p, dim, maxnorm)
-    return composite.renorm(input, p, dim, maxnorm)
+    try:
+        return composite.renorm(input, p, dim, maxnorm)
+    except CALL_ERRORS as error:
+        raise explained(error, renorm, (renorm,), (input, p, dim, maxnorm), {}) from None
 
 
 def renorm_(input, p, dim, maxnorm):
@@ -3945,7 +4263,7 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
             return quantile_default(input, q, dim, keepdim, interpolation=interpolation, out=out)
         if as_operand(q) is not None:
             return quantile_scalar(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             quantile,
@@ -4052,7 +4370,7 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", ou
             return nanquantile_default(input, q, dim, keepdim, interpolation=interpolation, out=out)
         if as_operand(q) is not None:
             return nanquantile_scalar(input, q, dim, keepdim, interpolation=interpolation, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             nanquantile,
@@ -4100,7 +4418,10 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
         return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
     if type(correction) is not int:
         correction = int_of(correction, "cov", "correction")
-    return composite.cov(input, correction=correction, fweights=fweights, aweights=aweights)
+    try:
+        return composite.cov(input, correction=correction, fweights=fweights, aweights=aweights)
+    except CALL_ERRORS as error:
+        raise explained(error, cov, (cov,), (input,), {}) from None
 
 
 def corrcoef(input):
@@ -4149,7 +4470,7 @@ def count_nonzero(input, dim=None, *more_dim, axis=None):
             return count_nonzero_dim_IntList(input, dim)
         if dim is None or is_int(dim):
             return count_nonzero_default(input, dim)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, count_nonzero, (count_nonzero_dim_IntList, count_nonzero_default), (input, dim), {}
         ) from None
@@ -4216,9 +4537,12 @@ def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
         node.correction = correction
         node.keepdim = keepdim
         node.kept = (save(input),)
-    result0_array, result1_array = _std_mean_correction_kernels[type(input_array)](
-        input_array, dim, correction, keepdim
-    )
+    try:
+        result0_array, result1_array = _std_mean_correction_kernels[type(input_array)](
+            input_array, dim, correction, keepdim
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result0 = wrap_output(result0_array, node, 0)
     result1 = wrap_output(result1_array, node, 1)
     if node is not None:
@@ -4301,9 +4625,12 @@ def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
         node.correction = correction
         node.keepdim = keepdim
         node.kept = (save(input),)
-    result0_array, result1_array = _var_mean_correction_kernels[type(input_array)](
-        input_array, dim, correction, keepdim
-    )
+    try:
+        result0_array, result1_array = _var_mean_correction_kernels[type(input_array)](
+            input_array, dim, correction, keepdim
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result0 = wrap_output(result0_array, node, 0)
     result1 = wrap_output(result1_array, node, 1)
     return result0, result1
@@ -4346,7 +4673,7 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
         dtype = dtype_of(dtype, "nanmean", "dtype")
     try:
         return composite.nanmean(input, dim, keepdim, dtype=dtype)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, nanmean, (nanmean,), (input, dim, keepdim), {}) from None
 
 
@@ -4409,7 +4736,7 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
         node.kept = (save(input),)
     try:
         return wrap(_nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, nansum, (nansum,), (input, dim, keepdim), {}) from None
 
 
@@ -4431,7 +4758,10 @@ def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
     except AttributeError:
         return raise_bad_argument(nansum_out, input, dim, keepdim, dtype=dtype, out=out)
     refuse_grad("nansum", input, out)
-    adopt_result(out, _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+    try:
+        adopt_result(out, _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -4477,7 +4807,10 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
         n = int_of(n, "diff", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "diff", "dim", 3)
-    return composite.diff(input, n, dim, prepend, append)
+    try:
+        return composite.diff(input, n, dim, prepend, append)
+    except CALL_ERRORS as error:
+        raise explained(error, diff, (diff,), (input, n, dim, prepend, append), {}) from None
 
 
 def diff_out(input, n=1, dim=-1, prepend=None, append=None, *, out):
@@ -4536,7 +4869,7 @@ def trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
         if x is not ...:
             return trapezoid_x(y, x, dim=dim)
         return trapezoid_dx(y, dx=dx, dim=dim)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, trapezoid, (trapezoid_x, trapezoid_dx), (y, x), {"dim": dim, "dx": dx}) from None
 
 
@@ -4576,7 +4909,7 @@ def cumulative_trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
         if x is not ...:
             return cumulative_trapezoid_x(y, x, dim=dim)
         return cumulative_trapezoid_dx(y, dx=dx, dim=dim)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             cumulative_trapezoid,
@@ -4622,7 +4955,7 @@ def trapz(y, x=..., *, dim=-1, dx=1.0, axis=None):
         if x is not ...:
             return trapz_x(y, x, dim=dim)
         return trapz_dx(y, dx=dx, dim=dim)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, trapz, (trapz_x, trapz_dx), (y, x), {"dim": dim, "dx": dx}) from None
 
 
@@ -4779,5 +5112,5 @@ def sum_to_size(input, size, *more_size):
         size = ints_of((size,) + more_size if more_size else size, "sum_to_size", "size", 2)
     try:
         return composite.sum_to_size(input, size)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, sum_to_size, (sum_to_size,), (input, size), {}) from None

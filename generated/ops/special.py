@@ -10,8 +10,16 @@ from mindtorch.autograd.outputs import recorded, refuse_grad, write_back, write_
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import special as composite
-from mindtorch.dispatch.arguments import explained, int_of, raise_bad_argument, raise_no_overload, scalar_of
+from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
+    explained,
+    int_of,
+    raise_bad_argument,
+    raise_no_overload,
+    scalar_of,
+)
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.kinds import SHORT_CUT_FAILED, common_kind, kind_of
 from mindtorch.state import thread
@@ -41,7 +49,10 @@ def erf(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_erf_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_erf_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def erf_(input):
@@ -63,7 +74,10 @@ def erf_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _erf_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _erf_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -80,7 +94,10 @@ def erf_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(erf_out, input, out=out)
     refuse_grad("erf", input, out)
-    adopt_result(out, _erf_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _erf_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -109,7 +126,10 @@ def erfc(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_erfc_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_erfc_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def erfc_(input):
@@ -131,7 +151,10 @@ def erfc_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _erfc_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _erfc_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -148,7 +171,10 @@ def erfc_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(erfc_out, input, out=out)
     refuse_grad("erfc", input, out)
-    adopt_result(out, _erfc_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _erfc_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -177,7 +203,10 @@ def erfinv(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_erfinv_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_erfinv_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def erfinv_(input):
@@ -199,7 +228,10 @@ def erfinv_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _erfinv_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _erfinv_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -216,7 +248,10 @@ def erfinv_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(erfinv_out, input, out=out)
     refuse_grad("erfinv", input, out)
-    adopt_result(out, _erfinv_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _erfinv_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -245,7 +280,10 @@ def lgamma(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_lgamma_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_lgamma_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def lgamma_(input):
@@ -267,7 +305,10 @@ def lgamma_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _lgamma_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _lgamma_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -284,7 +325,10 @@ def lgamma_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(lgamma_out, input, out=out)
     refuse_grad("lgamma", input, out)
-    adopt_result(out, _lgamma_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _lgamma_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -313,7 +357,10 @@ def digamma(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_digamma_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_digamma_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def digamma_(input):
@@ -335,7 +382,10 @@ def digamma_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _digamma_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _digamma_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -352,7 +402,10 @@ def digamma_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(digamma_out, input, out=out)
     refuse_grad("digamma", input, out)
-    adopt_result(out, _digamma_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _digamma_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -383,7 +436,10 @@ def polygamma(n, input, *, out=None):
         node.next_edges = (edge,)
         node.n = n
         node.kept = (save(input),)
-    return wrap(_polygamma_kernels[type(input_array)](n, input_array), node)
+    try:
+        return wrap(_polygamma_kernels[type(input_array)](n, input_array), node)
+    except CALL_ERRORS as error:
+        raise explained(error, polygamma, (polygamma,), (n, input), {}) from None
 
 
 def polygamma_(input, n):
@@ -408,7 +464,10 @@ def polygamma_(input, n):
         node.next_edges = (edge,)
         node.n = n
         node.kept = (save_copy(input),)
-    _polygamma_kernels[type(input_array)](n, input_array, out=input_array)
+    try:
+        _polygamma_kernels[type(input_array)](n, input_array, out=input_array)
+    except CALL_ERRORS as error:
+        raise explained(error, polygamma_, (polygamma_,), (input, n), {}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -427,7 +486,10 @@ def polygamma_out(n, input, *, out):
     except AttributeError:
         return raise_bad_argument(polygamma_out, n, input, out=out)
     refuse_grad("polygamma", input, out)
-    adopt_result(out, _polygamma_kernels[type(input_array)](n, input_array, out=out_array))
+    try:
+        adopt_result(out, _polygamma_kernels[type(input_array)](n, input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -474,7 +536,10 @@ def xlogy_Tensor(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_xlogy_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_xlogy_Tensor_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def xlogy__Tensor(input, other):
@@ -496,7 +561,10 @@ def xlogy__Tensor(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input), save(other))
-    _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -514,7 +582,10 @@ def xlogy_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(xlogy_Tensor_out, input, other, out=out)
     refuse_grad("xlogy", input, other, out)
-    adopt_result(out, _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -571,7 +642,7 @@ def xlogy(input, other, *, out=None):
             return xlogy_Scalar_Self(input, other, out=out)
         if isinstance(input, Tensor) and as_operand(other) is not None:
             return xlogy_Scalar_Other(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, xlogy, (xlogy_Tensor, xlogy_Scalar_Self, xlogy_Scalar_Other), (input, other), {"out": out}
         ) from None
@@ -598,7 +669,7 @@ def xlogy_(input, other):
             return xlogy__Tensor(input, other)
         if as_operand(other) is not None:
             return xlogy__Scalar_Other(input, other)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, xlogy_, (xlogy__Tensor, xlogy__Scalar_Other), (input, other), {}) from None
     return raise_no_overload(xlogy_, (xlogy__Tensor, xlogy__Scalar_Other), (input, other), {})
 
@@ -641,7 +712,10 @@ def i0(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_i0_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_i0_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def i0_(input):
@@ -663,7 +737,10 @@ def i0_(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save_copy(input),)
-    _i0_kernels[type(input_array)](input_array, out=input_array)
+    try:
+        _i0_kernels[type(input_array)](input_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -680,7 +757,10 @@ def i0_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(i0_out, input, out=out)
     refuse_grad("i0", input, out)
-    adopt_result(out, _i0_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _i0_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -709,7 +789,10 @@ def special_i0e(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_special_i0e_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_special_i0e_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -725,7 +808,10 @@ def special_i0e_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_i0e_out, input, out=out)
     refuse_grad("special_i0e", input, out)
-    adopt_result(out, _special_i0e_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_i0e_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -754,7 +840,10 @@ def special_i1(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_special_i1_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_special_i1_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -770,7 +859,10 @@ def special_i1_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_i1_out, input, out=out)
     refuse_grad("special_i1", input, out)
-    adopt_result(out, _special_i1_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_i1_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -799,7 +891,10 @@ def special_i1e(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_special_i1e_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_special_i1e_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -815,7 +910,10 @@ def special_i1e_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_i1e_out, input, out=out)
     refuse_grad("special_i1e", input, out)
-    adopt_result(out, _special_i1e_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_i1e_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -844,7 +942,10 @@ def special_entr(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_special_entr_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        return wrap(_special_entr_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_entr_out(input, *, out):
@@ -857,7 +958,10 @@ def special_entr_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_entr_out, input, out=out)
     refuse_grad("special_entr", input, out)
-    adopt_result(out, _special_entr_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_entr_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -886,7 +990,10 @@ def special_erfcx(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_special_erfcx_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_special_erfcx_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -902,7 +1009,10 @@ def special_erfcx_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_erfcx_out, input, out=out)
     refuse_grad("special_erfcx", input, out)
-    adopt_result(out, _special_erfcx_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_erfcx_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -930,7 +1040,10 @@ def special_ndtri(input, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_special_ndtri_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_special_ndtri_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     return result
@@ -946,7 +1059,10 @@ def special_ndtri_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_ndtri_out, input, out=out)
     refuse_grad("special_ndtri", input, out)
-    adopt_result(out, _special_ndtri_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_ndtri_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -975,7 +1091,10 @@ def special_log_ndtr(input, *, out=None):
         node.next_edges = (edge,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
-    result = wrap(_special_log_ndtr_kernels[kind or type(input_array)](input_array), node, kind)
+    try:
+        result = wrap(_special_log_ndtr_kernels[kind or type(input_array)](input_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -991,7 +1110,10 @@ def special_log_ndtr_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(special_log_ndtr_out, input, out=out)
     refuse_grad("special_log_ndtr", input, out)
-    adopt_result(out, _special_log_ndtr_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_log_ndtr_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1061,7 +1183,10 @@ def igamma(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_igamma_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_igamma_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def igamma_(input, other):
@@ -1083,7 +1208,10 @@ def igamma_(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
-    _igamma_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _igamma_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1101,7 +1229,10 @@ def igamma_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(igamma_out, input, other, out=out)
     refuse_grad("igamma", input, other, out)
-    adopt_result(out, _igamma_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _igamma_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1148,7 +1279,10 @@ def igammac(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_igammac_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_igammac_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def igammac_(input, other):
@@ -1170,7 +1304,10 @@ def igammac_(input, other):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
-    _igammac_kernels[type(input_array)](input_array, other_array, out=input_array)
+    try:
+        _igammac_kernels[type(input_array)](input_array, other_array, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -1188,7 +1325,10 @@ def igammac_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(igammac_out, input, other, out=out)
     refuse_grad("igammac", input, other, out)
-    adopt_result(out, _igammac_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _igammac_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1261,7 +1401,10 @@ def special_airy_ai(x, *, out=None):
     except AttributeError:
         return raise_bad_argument(special_airy_ai, x, out=out)
     kind = x._mt_kind or kind_of(x)
-    return wrap(_special_airy_ai_kernels[kind or type(x_array)](x_array), None, kind)
+    try:
+        return wrap(_special_airy_ai_kernels[kind or type(x_array)](x_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_airy_ai_out(x, *, out):
@@ -1273,7 +1416,10 @@ def special_airy_ai_out(x, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_airy_ai_out, x, out=out)
-    adopt_result(out, _special_airy_ai_kernels[type(x_array)](x_array, out=out_array))
+    try:
+        adopt_result(out, _special_airy_ai_kernels[type(x_array)](x_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1292,7 +1438,10 @@ def special_bessel_j0(input, *, out=None):
     except AttributeError:
         return raise_bad_argument(special_bessel_j0, input, out=out)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_special_bessel_j0_kernels[kind or type(input_array)](input_array), None, kind)
+    try:
+        return wrap(_special_bessel_j0_kernels[kind or type(input_array)](input_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_bessel_j0_out(input, *, out):
@@ -1304,7 +1453,10 @@ def special_bessel_j0_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_j0_out, input, out=out)
-    adopt_result(out, _special_bessel_j0_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_bessel_j0_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1323,7 +1475,10 @@ def special_bessel_j1(input, *, out=None):
     except AttributeError:
         return raise_bad_argument(special_bessel_j1, input, out=out)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_special_bessel_j1_kernels[kind or type(input_array)](input_array), None, kind)
+    try:
+        return wrap(_special_bessel_j1_kernels[kind or type(input_array)](input_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_bessel_j1_out(input, *, out):
@@ -1335,7 +1490,10 @@ def special_bessel_j1_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_j1_out, input, out=out)
-    adopt_result(out, _special_bessel_j1_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_bessel_j1_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1354,7 +1512,10 @@ def special_bessel_y0(input, *, out=None):
     except AttributeError:
         return raise_bad_argument(special_bessel_y0, input, out=out)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_special_bessel_y0_kernels[kind or type(input_array)](input_array), None, kind)
+    try:
+        return wrap(_special_bessel_y0_kernels[kind or type(input_array)](input_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_bessel_y0_out(input, *, out):
@@ -1366,7 +1527,10 @@ def special_bessel_y0_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_y0_out, input, out=out)
-    adopt_result(out, _special_bessel_y0_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_bessel_y0_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1385,7 +1549,10 @@ def special_bessel_y1(input, *, out=None):
     except AttributeError:
         return raise_bad_argument(special_bessel_y1, input, out=out)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_special_bessel_y1_kernels[kind or type(input_array)](input_array), None, kind)
+    try:
+        return wrap(_special_bessel_y1_kernels[kind or type(input_array)](input_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_bessel_y1_out(input, *, out):
@@ -1397,7 +1564,10 @@ def special_bessel_y1_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_bessel_y1_out, input, out=out)
-    adopt_result(out, _special_bessel_y1_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_bessel_y1_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1416,7 +1586,10 @@ def special_modified_bessel_i0(input, *, out=None):
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_i0, input, out=out)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_special_modified_bessel_i0_kernels[kind or type(input_array)](input_array), None, kind)
+    try:
+        return wrap(_special_modified_bessel_i0_kernels[kind or type(input_array)](input_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_modified_bessel_i0_out(input, *, out):
@@ -1428,7 +1601,10 @@ def special_modified_bessel_i0_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_i0_out, input, out=out)
-    adopt_result(out, _special_modified_bessel_i0_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_modified_bessel_i0_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1447,7 +1623,10 @@ def special_modified_bessel_i1(input, *, out=None):
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_i1, input, out=out)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_special_modified_bessel_i1_kernels[kind or type(input_array)](input_array), None, kind)
+    try:
+        return wrap(_special_modified_bessel_i1_kernels[kind or type(input_array)](input_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_modified_bessel_i1_out(input, *, out):
@@ -1459,7 +1638,10 @@ def special_modified_bessel_i1_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_i1_out, input, out=out)
-    adopt_result(out, _special_modified_bessel_i1_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_modified_bessel_i1_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1478,7 +1660,10 @@ def special_modified_bessel_k0(input, *, out=None):
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_k0, input, out=out)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_special_modified_bessel_k0_kernels[kind or type(input_array)](input_array), None, kind)
+    try:
+        return wrap(_special_modified_bessel_k0_kernels[kind or type(input_array)](input_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_modified_bessel_k0_out(input, *, out):
@@ -1490,7 +1675,10 @@ def special_modified_bessel_k0_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_k0_out, input, out=out)
-    adopt_result(out, _special_modified_bessel_k0_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_modified_bessel_k0_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1509,7 +1697,10 @@ def special_modified_bessel_k1(input, *, out=None):
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_k1, input, out=out)
     kind = input._mt_kind or kind_of(input)
-    return wrap(_special_modified_bessel_k1_kernels[kind or type(input_array)](input_array), None, kind)
+    try:
+        return wrap(_special_modified_bessel_k1_kernels[kind or type(input_array)](input_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_modified_bessel_k1_out(input, *, out):
@@ -1521,7 +1712,10 @@ def special_modified_bessel_k1_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_modified_bessel_k1_out, input, out=out)
-    adopt_result(out, _special_modified_bessel_k1_kernels[type(input_array)](input_array, out=out_array))
+    try:
+        adopt_result(out, _special_modified_bessel_k1_kernels[type(input_array)](input_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1540,7 +1734,10 @@ def special_scaled_modified_bessel_k0(x, *, out=None):
     except AttributeError:
         return raise_bad_argument(special_scaled_modified_bessel_k0, x, out=out)
     kind = x._mt_kind or kind_of(x)
-    return wrap(_special_scaled_modified_bessel_k0_kernels[kind or type(x_array)](x_array), None, kind)
+    try:
+        return wrap(_special_scaled_modified_bessel_k0_kernels[kind or type(x_array)](x_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_scaled_modified_bessel_k0_out(x, *, out):
@@ -1552,7 +1749,10 @@ def special_scaled_modified_bessel_k0_out(x, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_scaled_modified_bessel_k0_out, x, out=out)
-    adopt_result(out, _special_scaled_modified_bessel_k0_kernels[type(x_array)](x_array, out=out_array))
+    try:
+        adopt_result(out, _special_scaled_modified_bessel_k0_kernels[type(x_array)](x_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1571,7 +1771,10 @@ def special_scaled_modified_bessel_k1(x, *, out=None):
     except AttributeError:
         return raise_bad_argument(special_scaled_modified_bessel_k1, x, out=out)
     kind = x._mt_kind or kind_of(x)
-    return wrap(_special_scaled_modified_bessel_k1_kernels[kind or type(x_array)](x_array), None, kind)
+    try:
+        return wrap(_special_scaled_modified_bessel_k1_kernels[kind or type(x_array)](x_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_scaled_modified_bessel_k1_out(x, *, out):
@@ -1583,7 +1786,10 @@ def special_scaled_modified_bessel_k1_out(x, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_scaled_modified_bessel_k1_out, x, out=out)
-    adopt_result(out, _special_scaled_modified_bessel_k1_kernels[type(x_array)](x_array, out=out_array))
+    try:
+        adopt_result(out, _special_scaled_modified_bessel_k1_kernels[type(x_array)](x_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1602,7 +1808,10 @@ def special_spherical_bessel_j0(x, *, out=None):
     except AttributeError:
         return raise_bad_argument(special_spherical_bessel_j0, x, out=out)
     kind = x._mt_kind or kind_of(x)
-    return wrap(_special_spherical_bessel_j0_kernels[kind or type(x_array)](x_array), None, kind)
+    try:
+        return wrap(_special_spherical_bessel_j0_kernels[kind or type(x_array)](x_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_spherical_bessel_j0_out(x, *, out):
@@ -1614,7 +1823,10 @@ def special_spherical_bessel_j0_out(x, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_spherical_bessel_j0_out, x, out=out)
-    adopt_result(out, _special_spherical_bessel_j0_kernels[type(x_array)](x_array, out=out_array))
+    try:
+        adopt_result(out, _special_spherical_bessel_j0_kernels[type(x_array)](x_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1661,7 +1873,10 @@ def special_xlog1py_default(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_special_xlog1py_default_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_special_xlog1py_default_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_xlog1py_default_out(input, other, *, out):
@@ -1675,7 +1890,10 @@ def special_xlog1py_default_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(special_xlog1py_default_out, input, other, out=out)
     refuse_grad("special_xlog1py", input, other, out)
-    adopt_result(out, _special_xlog1py_default_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _special_xlog1py_default_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1732,7 +1950,7 @@ def special_xlog1py(input, other, *, out=None):
             return special_xlog1py_self_scalar(input, other, out=out)
         if isinstance(input, Tensor) and as_operand(other) is not None:
             return special_xlog1py_other_scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_xlog1py,
@@ -1804,7 +2022,10 @@ def special_zeta_default(input, other, *, out=None):
                 tensor._mt_edge = node, 0, shape, dtype
             return tensor
     kind = common_kind(input, other)
-    return wrap(_special_zeta_default_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    try:
+        return wrap(_special_zeta_default_kernels[kind or type(input_array)](input_array, other_array), node, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_zeta_default_out(input, other, *, out):
@@ -1818,7 +2039,10 @@ def special_zeta_default_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(special_zeta_default_out, input, other, out=out)
     refuse_grad("special_zeta", input, other, out)
-    adopt_result(out, _special_zeta_default_kernels[type(input_array)](input_array, other_array, out=out_array))
+    try:
+        adopt_result(out, _special_zeta_default_kernels[type(input_array)](input_array, other_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1875,7 +2099,7 @@ def special_zeta(input, other, *, out=None):
             return special_zeta_self_scalar(input, other, out=out)
         if isinstance(input, Tensor) and as_operand(other) is not None:
             return special_zeta_other_scalar(input, other, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_zeta,
@@ -1932,7 +2156,12 @@ def special_chebyshev_polynomial_t_default(x, n, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
-    return wrap(_special_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+    try:
+        return wrap(
+            _special_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_chebyshev_polynomial_t_default_out(x, n, *, out):
@@ -1945,7 +2174,12 @@ def special_chebyshev_polynomial_t_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_default_out, x, n, out=out)
-    adopt_result(out, _special_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    try:
+        adopt_result(
+            out, _special_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1965,7 +2199,10 @@ def special_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_x_scalar, x, n, out=out)
-    return wrap(_special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
+    try:
+        return wrap(_special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
@@ -1979,7 +2216,10 @@ def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
-    adopt_result(out, _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    try:
+        adopt_result(out, _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -1999,7 +2239,10 @@ def special_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_n_scalar, x, n, out=out)
-    return wrap(_special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
+    try:
+        return wrap(_special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_chebyshev_polynomial_t(x, n, *, out=None):
@@ -2014,7 +2257,7 @@ def special_chebyshev_polynomial_t(x, n, *, out=None):
             return special_chebyshev_polynomial_t_x_scalar(x, n, out=out)
         if isinstance(x, Tensor) and as_operand(n) is not None:
             return special_chebyshev_polynomial_t_n_scalar(x, n, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_chebyshev_polynomial_t,
@@ -2049,7 +2292,10 @@ def special_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
-    adopt_result(out, _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    try:
+        adopt_result(out, _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2081,7 +2327,12 @@ def special_chebyshev_polynomial_u_default(x, n, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
-    return wrap(_special_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+    try:
+        return wrap(
+            _special_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_chebyshev_polynomial_u_default_out(x, n, *, out):
@@ -2094,7 +2345,12 @@ def special_chebyshev_polynomial_u_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_default_out, x, n, out=out)
-    adopt_result(out, _special_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    try:
+        adopt_result(
+            out, _special_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2114,7 +2370,10 @@ def special_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_x_scalar, x, n, out=out)
-    return wrap(_special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
+    try:
+        return wrap(_special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
@@ -2128,7 +2387,10 @@ def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
-    adopt_result(out, _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    try:
+        adopt_result(out, _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2148,7 +2410,10 @@ def special_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_n_scalar, x, n, out=out)
-    return wrap(_special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
+    try:
+        return wrap(_special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_chebyshev_polynomial_u(x, n, *, out=None):
@@ -2163,7 +2428,7 @@ def special_chebyshev_polynomial_u(x, n, *, out=None):
             return special_chebyshev_polynomial_u_x_scalar(x, n, out=out)
         if isinstance(x, Tensor) and as_operand(n) is not None:
             return special_chebyshev_polynomial_u_n_scalar(x, n, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_chebyshev_polynomial_u,
@@ -2198,7 +2463,10 @@ def special_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
-    adopt_result(out, _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    try:
+        adopt_result(out, _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2230,7 +2498,12 @@ def special_chebyshev_polynomial_v_default(x, n, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
-    return wrap(_special_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+    try:
+        return wrap(
+            _special_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_chebyshev_polynomial_v_default_out(x, n, *, out):
@@ -2243,7 +2516,12 @@ def special_chebyshev_polynomial_v_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_default_out, x, n, out=out)
-    adopt_result(out, _special_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    try:
+        adopt_result(
+            out, _special_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2263,7 +2541,10 @@ def special_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_x_scalar, x, n, out=out)
-    return wrap(_special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
+    try:
+        return wrap(_special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
@@ -2277,7 +2558,10 @@ def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
-    adopt_result(out, _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    try:
+        adopt_result(out, _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2297,7 +2581,10 @@ def special_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_n_scalar, x, n, out=out)
-    return wrap(_special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
+    try:
+        return wrap(_special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_chebyshev_polynomial_v(x, n, *, out=None):
@@ -2312,7 +2599,7 @@ def special_chebyshev_polynomial_v(x, n, *, out=None):
             return special_chebyshev_polynomial_v_x_scalar(x, n, out=out)
         if isinstance(x, Tensor) and as_operand(n) is not None:
             return special_chebyshev_polynomial_v_n_scalar(x, n, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_chebyshev_polynomial_v,
@@ -2347,7 +2634,10 @@ def special_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
-    adopt_result(out, _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    try:
+        adopt_result(out, _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2379,7 +2669,12 @@ def special_chebyshev_polynomial_w_default(x, n, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
-    return wrap(_special_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+    try:
+        return wrap(
+            _special_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_chebyshev_polynomial_w_default_out(x, n, *, out):
@@ -2392,7 +2687,12 @@ def special_chebyshev_polynomial_w_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_default_out, x, n, out=out)
-    adopt_result(out, _special_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    try:
+        adopt_result(
+            out, _special_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2412,7 +2712,10 @@ def special_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_x_scalar, x, n, out=out)
-    return wrap(_special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
+    try:
+        return wrap(_special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
@@ -2426,7 +2729,10 @@ def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
-    adopt_result(out, _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    try:
+        adopt_result(out, _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2446,7 +2752,10 @@ def special_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_n_scalar, x, n, out=out)
-    return wrap(_special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
+    try:
+        return wrap(_special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_chebyshev_polynomial_w(x, n, *, out=None):
@@ -2461,7 +2770,7 @@ def special_chebyshev_polynomial_w(x, n, *, out=None):
             return special_chebyshev_polynomial_w_x_scalar(x, n, out=out)
         if isinstance(x, Tensor) and as_operand(n) is not None:
             return special_chebyshev_polynomial_w_n_scalar(x, n, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_chebyshev_polynomial_w,
@@ -2496,7 +2805,10 @@ def special_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
-    adopt_result(out, _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    try:
+        adopt_result(out, _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2528,7 +2840,10 @@ def special_hermite_polynomial_h_default(x, n, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
-    return wrap(_special_hermite_polynomial_h_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+    try:
+        return wrap(_special_hermite_polynomial_h_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_hermite_polynomial_h_default_out(x, n, *, out):
@@ -2541,7 +2856,10 @@ def special_hermite_polynomial_h_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_default_out, x, n, out=out)
-    adopt_result(out, _special_hermite_polynomial_h_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    try:
+        adopt_result(out, _special_hermite_polynomial_h_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2561,7 +2879,10 @@ def special_hermite_polynomial_h_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_x_scalar, x, n, out=out)
-    return wrap(_special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array))
+    try:
+        return wrap(_special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
@@ -2575,7 +2896,10 @@ def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
-    adopt_result(out, _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    try:
+        adopt_result(out, _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2595,7 +2919,10 @@ def special_hermite_polynomial_h_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_n_scalar, x, n, out=out)
-    return wrap(_special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n))
+    try:
+        return wrap(_special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_hermite_polynomial_h(x, n, *, out=None):
@@ -2610,7 +2937,7 @@ def special_hermite_polynomial_h(x, n, *, out=None):
             return special_hermite_polynomial_h_x_scalar(x, n, out=out)
         if isinstance(x, Tensor) and as_operand(n) is not None:
             return special_hermite_polynomial_h_n_scalar(x, n, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_hermite_polynomial_h,
@@ -2645,7 +2972,10 @@ def special_hermite_polynomial_h_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
-    adopt_result(out, _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    try:
+        adopt_result(out, _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2677,7 +3007,10 @@ def special_hermite_polynomial_he_default(x, n, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
-    return wrap(_special_hermite_polynomial_he_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+    try:
+        return wrap(_special_hermite_polynomial_he_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_hermite_polynomial_he_default_out(x, n, *, out):
@@ -2690,7 +3023,12 @@ def special_hermite_polynomial_he_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_default_out, x, n, out=out)
-    adopt_result(out, _special_hermite_polynomial_he_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    try:
+        adopt_result(
+            out, _special_hermite_polynomial_he_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2710,7 +3048,10 @@ def special_hermite_polynomial_he_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_x_scalar, x, n, out=out)
-    return wrap(_special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array))
+    try:
+        return wrap(_special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
@@ -2724,7 +3065,10 @@ def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
-    adopt_result(out, _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    try:
+        adopt_result(out, _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2744,7 +3088,10 @@ def special_hermite_polynomial_he_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_n_scalar, x, n, out=out)
-    return wrap(_special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n))
+    try:
+        return wrap(_special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_hermite_polynomial_he(x, n, *, out=None):
@@ -2759,7 +3106,7 @@ def special_hermite_polynomial_he(x, n, *, out=None):
             return special_hermite_polynomial_he_x_scalar(x, n, out=out)
         if isinstance(x, Tensor) and as_operand(n) is not None:
             return special_hermite_polynomial_he_n_scalar(x, n, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_hermite_polynomial_he,
@@ -2794,7 +3141,10 @@ def special_hermite_polynomial_he_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
-    adopt_result(out, _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    try:
+        adopt_result(out, _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2826,7 +3176,10 @@ def special_laguerre_polynomial_l_default(x, n, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
-    return wrap(_special_laguerre_polynomial_l_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+    try:
+        return wrap(_special_laguerre_polynomial_l_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_laguerre_polynomial_l_default_out(x, n, *, out):
@@ -2839,7 +3192,12 @@ def special_laguerre_polynomial_l_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_default_out, x, n, out=out)
-    adopt_result(out, _special_laguerre_polynomial_l_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    try:
+        adopt_result(
+            out, _special_laguerre_polynomial_l_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2859,7 +3217,10 @@ def special_laguerre_polynomial_l_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_x_scalar, x, n, out=out)
-    return wrap(_special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array))
+    try:
+        return wrap(_special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
@@ -2873,7 +3234,10 @@ def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
-    adopt_result(out, _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    try:
+        adopt_result(out, _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2893,7 +3257,10 @@ def special_laguerre_polynomial_l_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_n_scalar, x, n, out=out)
-    return wrap(_special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n))
+    try:
+        return wrap(_special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_laguerre_polynomial_l(x, n, *, out=None):
@@ -2908,7 +3275,7 @@ def special_laguerre_polynomial_l(x, n, *, out=None):
             return special_laguerre_polynomial_l_x_scalar(x, n, out=out)
         if isinstance(x, Tensor) and as_operand(n) is not None:
             return special_laguerre_polynomial_l_n_scalar(x, n, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_laguerre_polynomial_l,
@@ -2943,7 +3310,10 @@ def special_laguerre_polynomial_l_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
-    adopt_result(out, _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    try:
+        adopt_result(out, _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2975,7 +3345,10 @@ def special_legendre_polynomial_p_default(x, n, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
-    return wrap(_special_legendre_polynomial_p_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+    try:
+        return wrap(_special_legendre_polynomial_p_default_kernels[kind or type(x_array)](x_array, n_array), None, kind)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_legendre_polynomial_p_default_out(x, n, *, out):
@@ -2988,7 +3361,12 @@ def special_legendre_polynomial_p_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_default_out, x, n, out=out)
-    adopt_result(out, _special_legendre_polynomial_p_default_kernels[type(x_array)](x_array, n_array, out=out_array))
+    try:
+        adopt_result(
+            out, _special_legendre_polynomial_p_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3008,7 +3386,10 @@ def special_legendre_polynomial_p_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_x_scalar, x, n, out=out)
-    return wrap(_special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array))
+    try:
+        return wrap(_special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
@@ -3022,7 +3403,10 @@ def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
-    adopt_result(out, _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    try:
+        adopt_result(out, _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3042,7 +3426,10 @@ def special_legendre_polynomial_p_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_n_scalar, x, n, out=out)
-    return wrap(_special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n))
+    try:
+        return wrap(_special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_legendre_polynomial_p(x, n, *, out=None):
@@ -3057,7 +3444,7 @@ def special_legendre_polynomial_p(x, n, *, out=None):
             return special_legendre_polynomial_p_x_scalar(x, n, out=out)
         if isinstance(x, Tensor) and as_operand(n) is not None:
             return special_legendre_polynomial_p_n_scalar(x, n, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_legendre_polynomial_p,
@@ -3092,7 +3479,10 @@ def special_legendre_polynomial_p_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
-    adopt_result(out, _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    try:
+        adopt_result(out, _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3124,9 +3514,12 @@ def special_shifted_chebyshev_polynomial_t_default(x, n, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
-    return wrap(
-        _special_shifted_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
-    )
+    try:
+        return wrap(
+            _special_shifted_chebyshev_polynomial_t_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_shifted_chebyshev_polynomial_t_default_out(x, n, *, out):
@@ -3139,9 +3532,12 @@ def special_shifted_chebyshev_polynomial_t_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_default_out, x, n, out=out)
-    adopt_result(
-        out, _special_shifted_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _special_shifted_chebyshev_polynomial_t_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3163,7 +3559,10 @@ def special_shifted_chebyshev_polynomial_t_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_x_scalar, x, n, out=out)
-    return wrap(_special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
+    try:
+        return wrap(_special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
@@ -3177,9 +3576,12 @@ def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
-    adopt_result(
-        out, _special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3201,7 +3603,10 @@ def special_shifted_chebyshev_polynomial_t_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_n_scalar, x, n, out=out)
-    return wrap(_special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
+    try:
+        return wrap(_special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_shifted_chebyshev_polynomial_t(x, n, *, out=None):
@@ -3216,7 +3621,7 @@ def special_shifted_chebyshev_polynomial_t(x, n, *, out=None):
             return special_shifted_chebyshev_polynomial_t_x_scalar(x, n, out=out)
         if isinstance(x, Tensor) and as_operand(n) is not None:
             return special_shifted_chebyshev_polynomial_t_n_scalar(x, n, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_shifted_chebyshev_polynomial_t,
@@ -3251,9 +3656,12 @@ def special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
-    adopt_result(
-        out, _special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3285,9 +3693,12 @@ def special_shifted_chebyshev_polynomial_u_default(x, n, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
-    return wrap(
-        _special_shifted_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
-    )
+    try:
+        return wrap(
+            _special_shifted_chebyshev_polynomial_u_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_shifted_chebyshev_polynomial_u_default_out(x, n, *, out):
@@ -3300,9 +3711,12 @@ def special_shifted_chebyshev_polynomial_u_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_default_out, x, n, out=out)
-    adopt_result(
-        out, _special_shifted_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _special_shifted_chebyshev_polynomial_u_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3324,7 +3738,10 @@ def special_shifted_chebyshev_polynomial_u_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_x_scalar, x, n, out=out)
-    return wrap(_special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
+    try:
+        return wrap(_special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
@@ -3338,9 +3755,12 @@ def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
-    adopt_result(
-        out, _special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3362,7 +3782,10 @@ def special_shifted_chebyshev_polynomial_u_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_n_scalar, x, n, out=out)
-    return wrap(_special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
+    try:
+        return wrap(_special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_shifted_chebyshev_polynomial_u(x, n, *, out=None):
@@ -3377,7 +3800,7 @@ def special_shifted_chebyshev_polynomial_u(x, n, *, out=None):
             return special_shifted_chebyshev_polynomial_u_x_scalar(x, n, out=out)
         if isinstance(x, Tensor) and as_operand(n) is not None:
             return special_shifted_chebyshev_polynomial_u_n_scalar(x, n, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_shifted_chebyshev_polynomial_u,
@@ -3412,9 +3835,12 @@ def special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
-    adopt_result(
-        out, _special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3446,9 +3872,12 @@ def special_shifted_chebyshev_polynomial_v_default(x, n, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
-    return wrap(
-        _special_shifted_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
-    )
+    try:
+        return wrap(
+            _special_shifted_chebyshev_polynomial_v_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_shifted_chebyshev_polynomial_v_default_out(x, n, *, out):
@@ -3461,9 +3890,12 @@ def special_shifted_chebyshev_polynomial_v_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_default_out, x, n, out=out)
-    adopt_result(
-        out, _special_shifted_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _special_shifted_chebyshev_polynomial_v_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3485,7 +3917,10 @@ def special_shifted_chebyshev_polynomial_v_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_x_scalar, x, n, out=out)
-    return wrap(_special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
+    try:
+        return wrap(_special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
@@ -3499,9 +3934,12 @@ def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
-    adopt_result(
-        out, _special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3523,7 +3961,10 @@ def special_shifted_chebyshev_polynomial_v_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_n_scalar, x, n, out=out)
-    return wrap(_special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
+    try:
+        return wrap(_special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_shifted_chebyshev_polynomial_v(x, n, *, out=None):
@@ -3538,7 +3979,7 @@ def special_shifted_chebyshev_polynomial_v(x, n, *, out=None):
             return special_shifted_chebyshev_polynomial_v_x_scalar(x, n, out=out)
         if isinstance(x, Tensor) and as_operand(n) is not None:
             return special_shifted_chebyshev_polynomial_v_n_scalar(x, n, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_shifted_chebyshev_polynomial_v,
@@ -3573,9 +4014,12 @@ def special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
-    adopt_result(
-        out, _special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3607,9 +4051,12 @@ def special_shifted_chebyshev_polynomial_w_default(x, n, *, out=None):
             tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
             return tensor
     kind = common_kind(x, n)
-    return wrap(
-        _special_shifted_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
-    )
+    try:
+        return wrap(
+            _special_shifted_chebyshev_polynomial_w_default_kernels[kind or type(x_array)](x_array, n_array), None, kind
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_shifted_chebyshev_polynomial_w_default_out(x, n, *, out):
@@ -3622,9 +4069,12 @@ def special_shifted_chebyshev_polynomial_w_default_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_default_out, x, n, out=out)
-    adopt_result(
-        out, _special_shifted_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _special_shifted_chebyshev_polynomial_w_default_kernels[type(x_array)](x_array, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3646,7 +4096,10 @@ def special_shifted_chebyshev_polynomial_w_x_scalar(x, n, *, out=None):
         n_array = n._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_x_scalar, x, n, out=out)
-    return wrap(_special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
+    try:
+        return wrap(_special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
@@ -3660,9 +4113,12 @@ def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
-    adopt_result(
-        out, _special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3684,7 +4140,10 @@ def special_shifted_chebyshev_polynomial_w_n_scalar(x, n, *, out=None):
         x_array = x._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_n_scalar, x, n, out=out)
-    return wrap(_special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
+    try:
+        return wrap(_special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def special_shifted_chebyshev_polynomial_w(x, n, *, out=None):
@@ -3699,7 +4158,7 @@ def special_shifted_chebyshev_polynomial_w(x, n, *, out=None):
             return special_shifted_chebyshev_polynomial_w_x_scalar(x, n, out=out)
         if isinstance(x, Tensor) and as_operand(n) is not None:
             return special_shifted_chebyshev_polynomial_w_n_scalar(x, n, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             special_shifted_chebyshev_polynomial_w,
@@ -3734,9 +4193,12 @@ def special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_shifted_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
-    adopt_result(
-        out, _special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -3765,7 +4227,10 @@ def mvlgamma(input, p, *, out=None):
         node.kept = (save(input),)
     if node is not None:
         return recorded(node, composite.mvlgamma, input, p)
-    return composite.mvlgamma(input, p)
+    try:
+        return composite.mvlgamma(input, p)
+    except CALL_ERRORS as error:
+        raise explained(error, mvlgamma, (mvlgamma,), (input, p), {}) from None
 
 
 def mvlgamma_(input, p):
@@ -3803,7 +4268,10 @@ def special_multigammaln(input, p, *, out=None):
         return raise_bad_argument(special_multigammaln, input, p, out=out)
     if type(p) is not int:
         p = int_of(p, "special_multigammaln", "p", 2)
-    return composite.multigammaln(input, p)
+    try:
+        return composite.multigammaln(input, p)
+    except CALL_ERRORS as error:
+        raise explained(error, special_multigammaln, (special_multigammaln,), (input, p), {}) from None
 
 
 def special_multigammaln_out(input, p, *, out):

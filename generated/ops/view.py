@@ -11,6 +11,7 @@ from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import view as composite
 from mindtorch.dispatch.argument_types import is_int
 from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
     bool_of,
     dtype_of,
     explained,
@@ -20,6 +21,7 @@ from mindtorch.dispatch.arguments import (
     raise_no_overload,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.geometry import strides_of
@@ -47,7 +49,10 @@ def alias(input):
         node = nodes.AliasBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return view_of(input, _alias_kernels[type(input_array)](input_array), node, (alias, ()))
+    try:
+        return view_of(input, _alias_kernels[type(input_array)](input_array), node, (alias, ()))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def lift_fresh(input):
@@ -114,7 +119,12 @@ def view_default(input, size, *more_size):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
-    return view_of(input, _view_default_kernels[type(input_array)](input_array, size), node, (view_default, (size,)))
+    try:
+        return view_of(
+            input, _view_default_kernels[type(input_array)](input_array, size), node, (view_default, (size,))
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _view_dtype_kernels = kernel_table("view.dtype")
@@ -146,7 +156,7 @@ def view(input, size=..., *more_size, dtype=...):
             return view_default(input, size)
         if dtype is not ...:
             return view_dtype(input, dtype)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, view, (view_default, view_dtype), (input, size, dtype), {}) from None
     return raise_no_overload(view, (view_default, view_dtype), (input, size, dtype), {})
 
@@ -183,7 +193,7 @@ def _reshape_alias(input, size, stride):
             node,
             (_reshape_alias, (size, stride)),
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _reshape_alias, (_reshape_alias,), (input, size, stride), {}) from None
 
 
@@ -199,7 +209,7 @@ def reshape(input, shape, *more_shape):
         shape = ints_of((shape,) + more_shape if more_shape else shape, "reshape", "shape", 2)
     try:
         return composite.reshape(input, shape)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, reshape, (reshape,), (input, shape), {}) from None
 
 
@@ -240,9 +250,12 @@ def transpose(input, dim0, dim1):
         node.next_edges = (edge,)
         node.dim0 = dim0
         node.dim1 = dim1
-    return view_of(
-        input, _transpose_kernels[type(input_array)](input_array, dim0, dim1), node, (transpose, (dim0, dim1))
-    )
+    try:
+        return view_of(
+            input, _transpose_kernels[type(input_array)](input_array, dim0, dim1), node, (transpose, (dim0, dim1))
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, transpose, (transpose,), (input, dim0, dim1), {}) from None
 
 
 def transpose_(input, dim0, dim1):
@@ -296,7 +309,10 @@ def t(input):
         node = nodes.TBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return view_of(input, _t_kernels[type(input_array)](input_array), node, (t, ()))
+    try:
+        return view_of(input, _t_kernels[type(input_array)](input_array), node, (t, ()))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def t_(input):
@@ -360,7 +376,7 @@ def permute(input, dims, *more_dims):
         node.dims = dims
     try:
         return view_of(input, _permute_kernels[type(input_array)](input_array, dims), node, (permute, (dims,)))
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, permute, (permute,), (input, dims), {}) from None
 
 
@@ -399,7 +415,7 @@ def movedim(input, source, destination):
             return movedim_intlist(input, source, destination)
         if is_int(source) and is_int(destination):
             return movedim_int(input, source, destination)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, movedim, (movedim_intlist, movedim_int), (input, source, destination), {}) from None
     return raise_no_overload(movedim, (movedim_intlist, movedim_int), (input, source, destination), {})
 
@@ -432,7 +448,7 @@ def expand(input, size, *more_size, implicit=False):
         node.next_edges = (edge,)
     try:
         return view_of(input, _expand_kernels[type(input_array)](input_array, size, implicit), node, (expand, (size,)))
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, expand, (expand,), (input, size), {}) from None
 
 
@@ -459,7 +475,7 @@ def broadcast_to(input, size, *more_size):
         size = ints_of((size,) + more_size if more_size else size, "broadcast_to", "size", 2)
     try:
         return composite.broadcast_to(input, size)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, broadcast_to, (broadcast_to,), (input, size), {}) from None
 
 
@@ -484,7 +500,10 @@ def squeeze_default(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
-    return view_of(input, _squeeze_default_kernels[type(input_array)](input_array), node, (squeeze_default, ()))
+    try:
+        return view_of(input, _squeeze_default_kernels[type(input_array)](input_array), node, (squeeze_default, ()))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def squeeze__default(input):
@@ -537,7 +556,10 @@ def squeeze_dim(input, dim):
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.dim = dim
-    return view_of(input, _squeeze_dim_kernels[type(input_array)](input_array, dim), node, (squeeze_dim, (dim,)))
+    try:
+        return view_of(input, _squeeze_dim_kernels[type(input_array)](input_array, dim), node, (squeeze_dim, (dim,)))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def squeeze__dim(input, dim):
@@ -595,7 +617,10 @@ def squeeze_dims(input, dim, *more_dim):
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.dim = dim
-    return view_of(input, _squeeze_dims_kernels[type(input_array)](input_array, dim), node, (squeeze_dims, (dim,)))
+    try:
+        return view_of(input, _squeeze_dims_kernels[type(input_array)](input_array, dim), node, (squeeze_dims, (dim,)))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def squeeze(input, dim=..., *more_dim, axis=None):
@@ -614,7 +639,7 @@ def squeeze(input, dim=..., *more_dim, axis=None):
             return squeeze_dims(input, dim)
         if dim is ...:
             return squeeze_default(input)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, squeeze, (squeeze_default, squeeze_dim, squeeze_dims), (input, dim), {}) from None
     return raise_no_overload(squeeze, (squeeze_default, squeeze_dim, squeeze_dims), (input, dim), {})
 
@@ -666,7 +691,7 @@ def squeeze_(input, dim=..., *more_dim, axis=None):
             return squeeze__dims(input, dim)
         if dim is ...:
             return squeeze__default(input)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, squeeze_, (squeeze__default, squeeze__dim, squeeze__dims), (input, dim), {}) from None
     return raise_no_overload(squeeze_, (squeeze__default, squeeze__dim, squeeze__dims), (input, dim), {})
 
@@ -696,7 +721,10 @@ def unsqueeze(input, dim=..., *, axis=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.dim = dim
-    return view_of(input, _unsqueeze_kernels[type(input_array)](input_array, dim), node, (unsqueeze, (dim,)))
+    try:
+        return view_of(input, _unsqueeze_kernels[type(input_array)](input_array, dim), node, (unsqueeze, (dim,)))
+    except CALL_ERRORS as error:
+        raise explained(error, unsqueeze, (unsqueeze,), (input, dim), {}) from None
 
 
 def unsqueeze_(input, dim=..., *, axis=None):
@@ -756,7 +784,10 @@ def select(input, dim, index):
         node.self_shape = input_array.shape
         node.dim = dim
         node.index = index
-    return view_of(input, _select_kernels[type(input_array)](input_array, dim, index), node, (select, (dim, index)))
+    try:
+        return view_of(input, _select_kernels[type(input_array)](input_array, dim, index), node, (select, (dim, index)))
+    except CALL_ERRORS as error:
+        raise explained(error, select, (select,), (input, dim, index), {}) from None
 
 
 _slice_kernels = kernel_table("slice.Tensor")
@@ -794,12 +825,15 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
         node.start = start
         node.end = end
         node.step = step
-    return view_of(
-        input,
-        _slice_kernels[type(input_array)](input_array, dim, start, end, step),
-        node,
-        (slice, (dim, start, end, step)),
-    )
+    try:
+        return view_of(
+            input,
+            _slice_kernels[type(input_array)](input_array, dim, start, end, step),
+            node,
+            (slice, (dim, start, end, step)),
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, slice, (slice,), (input, dim, start, end, step), {}) from None
 
 
 def narrow_default(input, dim, start, length):
@@ -841,7 +875,7 @@ def narrow(input, dim, start, length):
             return narrow_Tensor(input, dim, start, length)
         if is_int(start):
             return narrow_default(input, dim, start, length)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, narrow, (narrow_Tensor, narrow_default), (input, dim, start, length), {}) from None
     return raise_no_overload(narrow, (narrow_Tensor, narrow_default), (input, dim, start, length), {})
 
@@ -873,12 +907,15 @@ def split_Tensor(input, split_size, dim=0):
         node.self_shape = input_array.shape
         node.split_size = split_size
         node.dim = dim
-    return view_outputs(
-        input,
-        _split_Tensor_kernels[type(input_array)](input_array, split_size, dim),
-        node,
-        (split_Tensor, (split_size, dim)),
-    )
+    try:
+        return view_outputs(
+            input,
+            _split_Tensor_kernels[type(input_array)](input_array, split_size, dim),
+            node,
+            (split_Tensor, (split_size, dim)),
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def split_sizes(input, split_size, dim=0):
@@ -905,7 +942,7 @@ def split(input, split_size, dim=0, *, axis=None):
             return split_Tensor(input, split_size, dim)
         if isinstance(split_size, (tuple, list)):
             return split_sizes(input, split_size, dim)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, split, (split_Tensor, split_sizes), (input, split_size, dim), {}) from None
     return raise_no_overload(split, (split_Tensor, split_sizes), (input, split_size, dim), {})
 
@@ -939,12 +976,15 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
         node.self_shape = input_array.shape
         node.split_sizes = split_sizes
         node.dim = dim
-    return view_outputs(
-        input,
-        _split_with_sizes_kernels[type(input_array)](input_array, split_sizes, dim),
-        node,
-        (split_with_sizes, (split_sizes, dim)),
-    )
+    try:
+        return view_outputs(
+            input,
+            _split_with_sizes_kernels[type(input_array)](input_array, split_sizes, dim),
+            node,
+            (split_with_sizes, (split_sizes, dim)),
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, split_with_sizes, (split_with_sizes,), (input, split_sizes, dim), {}) from None
 
 
 def unsafe_split(input, split_size, dim=0, *, axis=None):
@@ -974,7 +1014,10 @@ def unsafe_split(input, split_size, dim=0, *, axis=None):
         node.dim = dim
     if node is not None:
         return recorded(node, composite.unsafe_split, input, split_size, dim)
-    return composite.unsafe_split(input, split_size, dim)
+    try:
+        return composite.unsafe_split(input, split_size, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, unsafe_split, (unsafe_split,), (input, split_size, dim), {}) from None
 
 
 def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
@@ -1006,7 +1049,7 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
         return recorded(node, composite.unsafe_split_with_sizes, input, split_sizes, dim)
     try:
         return composite.unsafe_split_with_sizes(input, split_sizes, dim)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, unsafe_split_with_sizes, (unsafe_split_with_sizes,), (input, split_sizes, dim), {}
         ) from None
@@ -1024,7 +1067,10 @@ def unsafe_chunk(input, chunks, dim=0, *, axis=None):
         chunks = int_of(chunks, "unsafe_chunk", "chunks", 2)
     if type(dim) is not int:
         dim = int_of(dim, "unsafe_chunk", "dim", 3)
-    return composite.unsafe_chunk(input, chunks, dim)
+    try:
+        return composite.unsafe_chunk(input, chunks, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, unsafe_chunk, (unsafe_chunk,), (input, chunks, dim), {}) from None
 
 
 def chunk(input, chunks, dim=0, *, axis=None):
@@ -1039,7 +1085,10 @@ def chunk(input, chunks, dim=0, *, axis=None):
         chunks = int_of(chunks, "chunk", "chunks", 2)
     if type(dim) is not int:
         dim = int_of(dim, "chunk", "dim", 3)
-    return composite.chunk(input, chunks, dim)
+    try:
+        return composite.chunk(input, chunks, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, chunk, (chunk,), (input, chunks, dim), {}) from None
 
 
 _unbind_kernels = kernel_table("unbind.int")
@@ -1068,7 +1117,10 @@ def unbind(input, dim=0, *, axis=None):
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.dim = dim
-    return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
+    try:
+        return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
+    except CALL_ERRORS as error:
+        raise explained(error, unbind, (unbind,), (input, dim), {}) from None
 
 
 _diagonal_kernels = kernel_table("diagonal")
@@ -1101,12 +1153,15 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
         node.offset = offset
         node.dim1 = dim1
         node.dim2 = dim2
-    return view_of(
-        input,
-        _diagonal_kernels[type(input_array)](input_array, offset, dim1, dim2),
-        node,
-        (diagonal, (offset, dim1, dim2)),
-    )
+    try:
+        return view_of(
+            input,
+            _diagonal_kernels[type(input_array)](input_array, offset, dim1, dim2),
+            node,
+            (diagonal, (offset, dim1, dim2)),
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, diagonal, (diagonal,), (input, offset, dim1, dim2), {}) from None
 
 
 _unfold_kernels = kernel_table("unfold")
@@ -1139,12 +1194,15 @@ def unfold(input, dimension, size, step):
         node.dimension = dimension
         node.size = size
         node.step = step
-    return view_of(
-        input,
-        _unfold_kernels[type(input_array)](input_array, dimension, size, step),
-        node,
-        (unfold, (dimension, size, step)),
-    )
+    try:
+        return view_of(
+            input,
+            _unfold_kernels[type(input_array)](input_array, dimension, size, step),
+            node,
+            (unfold, (dimension, size, step)),
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, unfold, (unfold,), (input, dimension, size, step), {}) from None
 
 
 _as_strided_kernels = kernel_table("as_strided")
@@ -1186,7 +1244,7 @@ def as_strided(input, size, stride, storage_offset=None):
             node,
             (as_strided, (size, stride, storage_offset)),
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, as_strided, (as_strided,), (input, size, stride, storage_offset), {}) from None
 
 
@@ -1237,7 +1295,10 @@ def flatten(input, start_dim=0, end_dim=-1):
         start_dim = int_of(start_dim, "flatten", "start_dim", 2)
     if type(end_dim) is not int:
         end_dim = int_of(end_dim, "flatten", "end_dim", 3)
-    return composite.flatten(input, start_dim, end_dim)
+    try:
+        return composite.flatten(input, start_dim, end_dim)
+    except CALL_ERRORS as error:
+        raise explained(error, flatten, (flatten,), (input, start_dim, end_dim), {}) from None
 
 
 def unflatten(input, dim, sizes):
@@ -1252,7 +1313,7 @@ def unflatten(input, dim, sizes):
         sizes = ints_of(sizes, "unflatten", "sizes", 3)
     try:
         return composite.unflatten(input, dim, sizes)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, unflatten, (unflatten,), (input, dim, sizes), {}) from None
 
 
@@ -1276,7 +1337,10 @@ def view_as_real(input):
         node = nodes.ViewAsRealBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return view_of(input, _view_as_real_kernels[type(input_array)](input_array), node, (view_as_real, ()))
+    try:
+        return view_of(input, _view_as_real_kernels[type(input_array)](input_array), node, (view_as_real, ()))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _view_as_complex_kernels = kernel_table("view_as_complex")
@@ -1299,7 +1363,10 @@ def view_as_complex(input):
         node = nodes.ViewAsComplexBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return view_of(input, _view_as_complex_kernels[type(input_array)](input_array), node, (view_as_complex, ()))
+    try:
+        return view_of(input, _view_as_complex_kernels[type(input_array)](input_array), node, (view_as_complex, ()))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def real(input):
@@ -1347,7 +1414,7 @@ def _unsafe_view(input, size, *more_size):
         node.self_shape = input_array.shape
     try:
         return wrap(__unsafe_view_kernels[type(input_array)](input_array, size), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _unsafe_view, (_unsafe_view,), (input, size), {}) from None
 
 
@@ -1370,7 +1437,10 @@ def swapaxes(input, axis0, axis1):
         axis0 = int_of(axis0, "swapaxes", "axis0", 2)
     if type(axis1) is not int:
         axis1 = int_of(axis1, "swapaxes", "axis1", 3)
-    return composite.swapaxes(input, axis0, axis1)
+    try:
+        return composite.swapaxes(input, axis0, axis1)
+    except CALL_ERRORS as error:
+        raise explained(error, swapaxes, (swapaxes,), (input, axis0, axis1), {}) from None
 
 
 def swapaxes_(input, axis0, axis1):
@@ -1396,7 +1466,10 @@ def swapdims(input, dim0, dim1):
         dim0 = int_of(dim0, "swapdims", "dim0", 2)
     if type(dim1) is not int:
         dim1 = int_of(dim1, "swapdims", "dim1", 3)
-    return composite.swapdims(input, dim0, dim1)
+    try:
+        return composite.swapdims(input, dim0, dim1)
+    except CALL_ERRORS as error:
+        raise explained(error, swapdims, (swapdims,), (input, dim0, dim1), {}) from None
 
 
 def swapdims_(input, dim0, dim1):
@@ -1456,7 +1529,7 @@ def moveaxis(input, source, destination):
             return moveaxis_intlist(input, source, destination)
         if is_int(source) and is_int(destination):
             return moveaxis_int(input, source, destination)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, moveaxis, (moveaxis_intlist, moveaxis_int), (input, source, destination), {}) from None
     return raise_no_overload(moveaxis, (moveaxis_intlist, moveaxis_int), (input, source, destination), {})
 
@@ -1538,7 +1611,7 @@ def tensor_split(input, tensor_indices_or_sections=..., dim=0, *, sections=..., 
             return tensor_split_sections(input, sections, dim)
         if indices is not ...:
             return tensor_split_indices(input, indices, dim)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             tensor_split,
@@ -1591,7 +1664,7 @@ def hsplit(input, sections=..., *more_indices, indices=...):
             return hsplit_int(input, sections)
         if indices is not ...:
             return hsplit_array(input, indices)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, hsplit, (hsplit_int, hsplit_array), (input, sections, indices), {}) from None
     return raise_no_overload(hsplit, (hsplit_int, hsplit_array), (input, sections, indices), {})
 
@@ -1633,7 +1706,7 @@ def vsplit(input, sections=..., *more_indices, indices=...):
             return vsplit_int(input, sections)
         if indices is not ...:
             return vsplit_array(input, indices)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, vsplit, (vsplit_int, vsplit_array), (input, sections, indices), {}) from None
     return raise_no_overload(vsplit, (vsplit_int, vsplit_array), (input, sections, indices), {})
 
@@ -1675,7 +1748,7 @@ def dsplit(input, sections=..., *more_indices, indices=...):
             return dsplit_int(input, sections)
         if indices is not ...:
             return dsplit_array(input, indices)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(error, dsplit, (dsplit_int, dsplit_array), (input, sections, indices), {}) from None
     return raise_no_overload(dsplit, (dsplit_int, dsplit_array), (input, sections, indices), {})
 
@@ -1820,7 +1893,7 @@ def view_copy(input, size=..., *more_size, dtype=..., out=None):
             return view_copy_default(input, size, out=out)
         if dtype is not ...:
             return view_copy_dtype(input, dtype, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, view_copy, (view_copy_default, view_copy_dtype), (input, size, dtype), {"out": out}
         ) from None
@@ -1867,7 +1940,10 @@ def transpose_copy(input, dim0, dim1, *, out=None):
         node.dim1 = dim1
     if node is not None:
         return recorded(node, composite.transpose_copy, input, dim0, dim1)
-    return composite.transpose_copy(input, dim0, dim1)
+    try:
+        return composite.transpose_copy(input, dim0, dim1)
+    except CALL_ERRORS as error:
+        raise explained(error, transpose_copy, (transpose_copy,), (input, dim0, dim1), {}) from None
 
 
 def transpose_copy_out(input, dim0, dim1, *, out):
@@ -1948,7 +2024,7 @@ def permute_copy(input, dims, *more_dims, out=None):
         return recorded(node, composite.permute_copy, input, dims)
     try:
         return composite.permute_copy(input, dims)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, permute_copy, (permute_copy,), (input, dims), {}) from None
 
 
@@ -1996,7 +2072,7 @@ def expand_copy(input, size, *more_size, implicit=False, out=None):
         return recorded(node, composite.expand_copy, input, size, implicit=implicit)
     try:
         return composite.expand_copy(input, size, implicit=implicit)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, expand_copy, (expand_copy,), (input, size), {}) from None
 
 
@@ -2140,7 +2216,7 @@ def squeeze_copy(input, dim=..., *more_dim, out=None, axis=None):
             return squeeze_copy_dims(input, dim, out=out)
         if dim is ...:
             return squeeze_copy_default(input, out=out)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, squeeze_copy, (squeeze_copy_default, squeeze_copy_dim, squeeze_copy_dims), (input, dim), {"out": out}
         ) from None
@@ -2190,7 +2266,10 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
         node.dim = dim
     if node is not None:
         return recorded(node, composite.unsqueeze_copy, input, dim)
-    return composite.unsqueeze_copy(input, dim)
+    try:
+        return composite.unsqueeze_copy(input, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, unsqueeze_copy, (unsqueeze_copy,), (input, dim), {}) from None
 
 
 def unsqueeze_copy_out(input, dim, *, out):
@@ -2234,7 +2313,10 @@ def select_copy(input, dim, index, *, out=None):
         node.index = index
     if node is not None:
         return recorded(node, composite.select_copy, input, dim, index)
-    return composite.select_copy(input, dim, index)
+    try:
+        return composite.select_copy(input, dim, index)
+    except CALL_ERRORS as error:
+        raise explained(error, select_copy, (select_copy,), (input, dim, index), {}) from None
 
 
 def select_copy_out(input, dim, index, *, out):
@@ -2288,7 +2370,10 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
         node.step = step
     if node is not None:
         return recorded(node, composite.slice_copy, input, dim, start, end, step)
-    return composite.slice_copy(input, dim, start, end, step)
+    try:
+        return composite.slice_copy(input, dim, start, end, step)
+    except CALL_ERRORS as error:
+        raise explained(error, slice_copy, (slice_copy,), (input, dim, start, end, step), {}) from None
 
 
 def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
@@ -2341,7 +2426,10 @@ def narrow_copy(input, dim, start, length, *, out=None):
         node.length = length
     if node is not None:
         return recorded(node, composite.narrow_copy, input, dim, start, length)
-    return composite.narrow_copy(input, dim, start, length)
+    try:
+        return composite.narrow_copy(input, dim, start, length)
+    except CALL_ERRORS as error:
+        raise explained(error, narrow_copy, (narrow_copy,), (input, dim, start, length), {}) from None
 
 
 def narrow_copy_out(input, dim, start, length, *, out):
@@ -2389,7 +2477,10 @@ def split_copy(input, split_size, dim=0, *, axis=None):
         node.dim = dim
     if node is not None:
         return recorded(node, composite.split_copy, input, split_size, dim)
-    return composite.split_copy(input, split_size, dim)
+    try:
+        return composite.split_copy(input, split_size, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, split_copy, (split_copy,), (input, split_size, dim), {}) from None
 
 
 def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
@@ -2421,7 +2512,7 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
         return recorded(node, composite.split_with_sizes_copy, input, split_sizes, dim)
     try:
         return composite.split_with_sizes_copy(input, split_sizes, dim)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, split_with_sizes_copy, (split_with_sizes_copy,), (input, split_sizes, dim), {}) from None
 
 
@@ -2449,7 +2540,10 @@ def unbind_copy(input, dim=0, *, axis=None):
         node.dim = dim
     if node is not None:
         return recorded(node, composite.unbind_copy, input, dim)
-    return composite.unbind_copy(input, dim)
+    try:
+        return composite.unbind_copy(input, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, unbind_copy, (unbind_copy,), (input, dim), {}) from None
 
 
 def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
@@ -2482,7 +2576,10 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
         node.dim2 = dim2
     if node is not None:
         return recorded(node, composite.diagonal_copy, input, offset, dim1, dim2)
-    return composite.diagonal_copy(input, offset, dim1, dim2)
+    try:
+        return composite.diagonal_copy(input, offset, dim1, dim2)
+    except CALL_ERRORS as error:
+        raise explained(error, diagonal_copy, (diagonal_copy,), (input, offset, dim1, dim2), {}) from None
 
 
 def diagonal_copy_out(input, offset=0, dim1=0, dim2=1, *, out):
@@ -2533,7 +2630,10 @@ def unfold_copy(input, dimension, size, step, *, out=None):
         node.step = step
     if node is not None:
         return recorded(node, composite.unfold_copy, input, dimension, size, step)
-    return composite.unfold_copy(input, dimension, size, step)
+    try:
+        return composite.unfold_copy(input, dimension, size, step)
+    except CALL_ERRORS as error:
+        raise explained(error, unfold_copy, (unfold_copy,), (input, dimension, size, step), {}) from None
 
 
 def unfold_copy_out(input, dimension, size, step, *, out):
@@ -2588,7 +2688,7 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
         return recorded(node, composite.as_strided_copy, input, size, stride, storage_offset)
     try:
         return composite.as_strided_copy(input, size, stride, storage_offset)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, as_strided_copy, (as_strided_copy,), (input, size, stride, storage_offset), {}) from None
 
 
@@ -2707,7 +2807,10 @@ def select_scatter(input, src, dim, index):
             node.src_shape = src_array.shape
             node.dim = dim
             node.index = index
-    return wrap(_select_scatter_kernels[type(input_array)](input_array, src_array, dim, index), node)
+    try:
+        return wrap(_select_scatter_kernels[type(input_array)](input_array, src_array, dim, index), node)
+    except CALL_ERRORS as error:
+        raise explained(error, select_scatter, (select_scatter,), (input, src, dim, index), {}) from None
 
 
 _slice_scatter_kernels = kernel_table("slice_scatter")
@@ -2747,7 +2850,10 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
             node.start = start
             node.end = end
             node.step = step
-    return wrap(_slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step), node)
+    try:
+        return wrap(_slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step), node)
+    except CALL_ERRORS as error:
+        raise explained(error, slice_scatter, (slice_scatter,), (input, src, dim, start, end, step), {}) from None
 
 
 def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
@@ -2769,9 +2875,12 @@ def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
     except AttributeError:
         return raise_bad_argument(slice_scatter_out, input, src, dim, start, end, step, out=out)
     refuse_grad("slice_scatter", input, src, out)
-    adopt_result(
-        out, _slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step, out=out_array)
-    )
+    try:
+        adopt_result(
+            out, _slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -2806,7 +2915,10 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
             node.offset = offset
             node.dim1 = dim1
             node.dim2 = dim2
-    return wrap(_diagonal_scatter_kernels[type(input_array)](input_array, src_array, offset, dim1, dim2), node)
+    try:
+        return wrap(_diagonal_scatter_kernels[type(input_array)](input_array, src_array, offset, dim1, dim2), node)
+    except CALL_ERRORS as error:
+        raise explained(error, diagonal_scatter, (diagonal_scatter,), (input, src, offset, dim1, dim2), {}) from None
 
 
 _as_strided_scatter_kernels = kernel_table("as_strided_scatter")
@@ -2845,7 +2957,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
         return wrap(
             _as_strided_scatter_kernels[type(input_array)](input_array, src_array, size, stride, storage_offset), node
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, as_strided_scatter, (as_strided_scatter,), (input, src, size, stride, storage_offset), {}
         ) from None
@@ -2878,7 +2990,10 @@ def _add_batch_dim(input, batch_dim, level):
         node.level = level
         node.self_shape = input_array.shape
         node.batch_dim = batch_dim
-    return wrap(__add_batch_dim_kernels[type(input_array)](input_array, batch_dim, level), node)
+    try:
+        return wrap(__add_batch_dim_kernels[type(input_array)](input_array, batch_dim, level), node)
+    except CALL_ERRORS as error:
+        raise explained(error, _add_batch_dim, (_add_batch_dim,), (input, batch_dim, level), {}) from None
 
 
 __spread_over_level_kernels = kernel_table("_spread_over_level")
@@ -2903,7 +3018,10 @@ def _spread_over_level(input, level):
         node = nodes.SpreadOverLevelBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(__spread_over_level_kernels[type(input_array)](input_array, level), node)
+    try:
+        return wrap(__spread_over_level_kernels[type(input_array)](input_array, level), node)
+    except CALL_ERRORS as error:
+        raise explained(error, _spread_over_level, (_spread_over_level,), (input, level), {}) from None
 
 
 __remove_batch_dim_kernels = kernel_table("_remove_batch_dim")
@@ -2934,4 +3052,9 @@ def _remove_batch_dim(input, level, batch_size, out_dim):
         node.next_edges = (edge,)
         node.out_dim = out_dim
         node.level = level
-    return wrap(__remove_batch_dim_kernels[type(input_array)](input_array, level, batch_size, out_dim), node)
+    try:
+        return wrap(__remove_batch_dim_kernels[type(input_array)](input_array, level, batch_size, out_dim), node)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _remove_batch_dim, (_remove_batch_dim,), (input, level, batch_size, out_dim), {}
+        ) from None

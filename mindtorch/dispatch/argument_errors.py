@@ -5,12 +5,20 @@ text: one overload that has room for so many arguments gets an error about the f
 all of them are listed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 from mindtorch import errors
-from mindtorch.dispatch.argument_types import accepts, accepts_element, accepts_nothing, is_int_in_list, is_number
+from mindtorch.dispatch.argument_types import (
+    accepts,
+    accepts_element,
+    accepts_nothing,
+    is_int_in_list,
+    is_number,
+    test_of,
+)
 from mindtorch.dispatch.overload_order import in_torch_order
 from mindtorch.dispatch.overload_texts import no_overload
 from mindtorch.dispatch.registry import OpEntry
@@ -43,6 +51,54 @@ def refusal(
     plausible = [each for each in signatures if each.required <= count <= len(each.arguments)]
     mismatch = plausible[0].mismatch(args, kwargs) if len(plausible) == 1 else None
     return mismatch.error if mismatch else no_overload(signatures[0].base, [s.parts for s in signatures], args, kwargs)
+
+
+def unpacking_overflow(entries: Iterable[OpEntry], args: tuple, kwargs: Mapping[str, Any]) -> Exception | None:
+    """torch's error for the first number of a call that is too large for it, whatever it would have led to.
+
+    In the place of arguments that are left out, the call of an op with overloads has `...`.
+    """
+    if all(type(value) in _WITHOUT_NUMBERS for value in (*args, *kwargs.values())):
+        return None
+    while args and args[-1] is ...:
+        args = args[:-1]
+    for entry in entries:
+        given = _given_to(entry.schema.arguments, args, kwargs)
+        if all(value is ... or test_of(argument)(value) for argument, value in given):
+            return next(filter(None, [_overflow(entry.base, argument, value) for argument, value in given]), None)
+    return None
+
+
+_WITHOUT_NUMBERS = frozenset((Tensor, bool, float, str, type(None), type(...)))
+
+
+def _given_to(arguments: Sequence[Argument], args: tuple, kwargs: Mapping[str, Any]) -> list[tuple[Argument, Any]]:
+    """The arguments of an overload with what a call gives for them; one too many is given to the first of them."""
+    positional = [argument for argument in arguments if not argument.keyword_only]
+    named = [(argument, kwargs[argument.name]) for argument in arguments if argument.name in kwargs]
+    return [*zip_longest(positional[: len(args)], args, fillvalue=positional[0]), *named]
+
+
+def _overflow(function: str, argument: Argument, value: Any) -> Exception | None:
+    if isinstance(value, (list, tuple)):
+        if _is_int_list(argument):
+            for place, item in enumerate(value):
+                if isinstance(item, int) and not _LEAST <= item <= _MOST:
+                    return _cannot_unpack(function, argument.name, place, _OVERFLOW)
+        return None
+    if not isinstance(value, int) or _LEAST <= value <= _MOST:
+        return None
+    if _is_int_list(argument):
+        return _cannot_unpack(function, argument.name, 0, _OVERFLOW)
+    if argument.element in ("int", "SymInt"):
+        return ValueError(_OVERFLOW)
+    if value < 0:
+        return OverflowError("can't convert negative int to unsigned")
+    return OverflowError("int too big to convert") if value > _MOST_UNSIGNED else None
+
+
+_LEAST, _MOST, _MOST_UNSIGNED = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
+_OVERFLOW = "Overflow when unpacking long long"
 
 
 def _is_method(entry: OpEntry) -> bool:
@@ -203,7 +259,10 @@ def first_element_error(function: str, name: str, position: int | None, item: An
 
 def element_error(function: str, name: str, place: int, item: Any) -> TypeError:
     """A list of ints that begins with an int and goes on with something else."""
+    return _cannot_unpack(function, name, place, f"type must be tuple of ints,but got {errors.type_name(item)}")
+
+
+def _cannot_unpack(function: str, name: str, place: int, why: str) -> TypeError:
     return TypeError(
-        f"{function}(): argument '{name}' failed to unpack the object at pos {place + 1} with error "
-        f'"type must be tuple of ints,but got {errors.type_name(item)}"'
+        f"{function}(): argument '{name}' failed to unpack the object at pos {place + 1} with error \"{why}\""
     )

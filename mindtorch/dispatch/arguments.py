@@ -10,7 +10,7 @@ import numpy as np
 
 from mindtorch import errors
 from mindtorch.device import device
-from mindtorch.dispatch.argument_errors import element_error, missing_argument, refusal
+from mindtorch.dispatch.argument_errors import element_error, missing_argument, refusal, unpacking_overflow
 from mindtorch.dispatch.argument_types import (
     PYTHON_TYPES,
     is_dtype,
@@ -21,6 +21,7 @@ from mindtorch.dispatch.argument_types import (
     test_of,
 )
 from mindtorch.dispatch.given import as_given, passed_to
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.methods import frame_of_call, function_in, is_method_call
 from mindtorch.dispatch.registry import OpEntry, overloads_of
 from mindtorch.dispatch.torch_function import begin_with, handle_torch_function, overriding_arguments
@@ -193,6 +194,9 @@ def overload_for(overloads: tuple[Callable, ...], args: tuple, kwargs: dict) -> 
 
 # -------------------- errors --------------------
 
+# What a call can end with whose arguments were only looked at by their types: all that wrong values may lead to.
+CALL_ERRORS = (AttributeError, TypeError, IndexError, RuntimeError, *NUMPY_ERRORS)
+
 
 def raise_bad_argument(function: Callable, *args: Any, **kwargs: Any) -> Any:
     """The end of a call with an argument that isn't a tensor: its `__torch_function__` takes over, or a TypeError."""
@@ -225,7 +229,10 @@ def explained(
     """The error to raise for one that came up inside a call: torch's, if the arguments were wrong, or else that one."""
     if overriding_arguments((*args, *kwargs.values())):
         return error
-    return _refusal_of(function, _entries_of(overloads), args, kwargs, sys._getframe(1)) or error
+    entries = _entries_of(overloads)
+    if isinstance(error, (AttributeError, TypeError)):
+        return _refusal_of(function, entries, args, kwargs, sys._getframe(1)) or error
+    return unpacking_overflow(entries, args, kwargs) or in_torchs_words(error)
 
 
 def _refusal_of_running(frame: FrameType) -> TypeError | None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import geometry
+from mindtorch.aligned import NO_ROOM, no_room
 from mindtorch.backends.cpu import strided
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import FROM_NUMPY
@@ -26,11 +27,18 @@ def allocate(like: Any, shape: Shape, strides: Shape | None, dtype: np.dtype) ->
 def new_array(shape: Shape, strides: Shape | None, dtype: np.dtype) -> np.ndarray:
     """A CPU array with these strides, in elements; None stands for row-major."""
     if strides is None:
-        return np.empty(shape, dtype)
+        try:
+            return np.empty(shape, dtype)
+        except NO_ROOM:
+            raise no_room(shape, dtype) from None
     if 0 in shape or 1 in shape:  # NumPy has strides of its own for these dimensions
         return strided.allocate(shape, tuple([stride * dtype.itemsize for stride in strides]), dtype)
     ordered, places = _memory_axes(shape, strides)
-    return np.empty(ordered, dtype).transpose(places)
+    try:
+        return np.empty(ordered, dtype).transpose(places)
+    except NO_ROOM:
+        geometry.check_strided_room(shape, strides, dtype.itemsize)
+        raise no_room(shape, dtype) from None
 
 
 @lru_cache(maxsize=4096)

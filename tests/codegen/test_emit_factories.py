@@ -38,7 +38,7 @@ def test_factory(tmp_path):
             dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
             try:
                 result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
-            except (AttributeError, TypeError) as error:
+            except CALL_ERRORS as error:
                 raise explained(error, zeros, (zeros,), (size,), {}) from None
             if requires_grad:
                 result.requires_grad = True
@@ -57,7 +57,10 @@ def test_factory(tmp_path):
                 out_array = out._mt_array
             except AttributeError:
                 return raise_bad_argument(zeros_out, size, *more_size, out=out)
-            adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
+            try:
+                adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
+            except NUMPY_ERRORS as error:
+                raise in_torchs_words(error) from None
             mark_written(out)
             return out
         ''')
@@ -121,7 +124,7 @@ def test_factory_with_a_generator(tmp_path):
                 check_options(layout, device, pin_memory, "rand")
             try:
                 result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-            except (AttributeError, TypeError) as error:
+            except CALL_ERRORS as error:
                 raise explained(error, rand, (rand,), (size,), {}) from None
             if requires_grad:
                 result.requires_grad = True
@@ -146,7 +149,10 @@ def test_result_that_is_no_tensor(tmp_path):
                 input_array = input._mt_array
             except AttributeError:
                 return raise_bad_argument(sparse_dim, input)
-            return _sparse_dim_kernels[type(input_array)](input_array)
+            try:
+                return _sparse_dim_kernels[type(input_array)](input_array)
+            except NUMPY_ERRORS as error:
+                raise in_torchs_words(error) from None
         ''')
 
 

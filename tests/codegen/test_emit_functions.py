@@ -52,7 +52,10 @@ def test_a_tensor_and_a_number(tmp_path):
                     node.sequence_nr = next_sequence_nr()
                     node.next_edges = (input_edge, other_edge)
                     node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
-            return wrap(_mul_kernels[type(input_array)](input_array, other_array), node)
+            try:
+                return wrap(_mul_kernels[type(input_array)](input_array, other_array), node)
+            except CALL_ERRORS as error:
+                raise explained(error, mul, (mul,), (input, other), {}) from None
         ''')
 
 
@@ -80,7 +83,10 @@ def test_two_plain_operands_go_straight_to_the_computation(tmp_path):
                     tensor._mt_version = tensor._mt_meta = tensor._mt_edge = None
                     return tensor
             kind = common_kind(input, other)
-            return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), None, kind)
+            try:
+                return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), None, kind)
+            except CALL_ERRORS as error:
+                raise explained(error, sub, (sub,), (input, other), {}) from None
     """)
     assert indent(part.rstrip() + "\n", "    ") in text
 
@@ -119,7 +125,10 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
                     node.next_edges = (input_edge, exponent_edge)
                     node.kept = (save(input), save(exponent) if input_edge else None)
             kind = common_kind(input, exponent)
-            result = wrap(_pow_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
+            try:
+                result = wrap(_pow_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
+            except NUMPY_ERRORS as error:
+                raise in_torchs_words(error) from None
             if node is not None:
                 node.kept += (save_output(node, result),)
             return result
@@ -162,7 +171,10 @@ def test_the_kind_of_one_operand(tmp_path):
             except AttributeError:
                 return raise_bad_argument(floor, input)
             kind = input._mt_kind or kind_of(input)
-            return wrap(_floor_kernels[kind or type(input_array)](input_array), None, kind)
+            try:
+                return wrap(_floor_kernels[kind or type(input_array)](input_array), None, kind)
+            except NUMPY_ERRORS as error:
+                raise in_torchs_words(error) from None
         ''')
 
 
@@ -208,7 +220,10 @@ def test_in_place(tmp_path):
                     node.sequence_nr = next_sequence_nr()
                     node.next_edges = (input_edge, other_edge)
                     node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
-            _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
+            try:
+                _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
+            except CALL_ERRORS as error:
+                raise explained(error, mul_, (mul_,), (input, other), {}) from None
             mark_written(input)
             if node is not None:
                 rebase(input, node)
@@ -249,7 +264,10 @@ def test_in_place_with_a_saved_result(tmp_path):
                 node = nodes.ExpBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge,)
-            _exp_kernels[type(input_array)](input_array, out=input_array)
+            try:
+                _exp_kernels[type(input_array)](input_array, out=input_array)
+            except NUMPY_ERRORS as error:
+                raise in_torchs_words(error) from None
             mark_written(input)
             if node is not None:
                 rebase(input, node)
@@ -283,7 +301,10 @@ def test_out(tmp_path):
             except AttributeError:
                 return raise_bad_argument(exp_out, input, out=out)
             refuse_grad("exp", input, out)
-            adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
+            try:
+                adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
+            except NUMPY_ERRORS as error:
+                raise in_torchs_words(error) from None
             mark_written(out)
             return out
         ''')
@@ -323,7 +344,10 @@ def test_saved_result(tmp_path):
                 node = nodes.ExpBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge,)
-            result = wrap(_exp_kernels[type(input_array)](input_array), node)
+            try:
+                result = wrap(_exp_kernels[type(input_array)](input_array), node)
+            except NUMPY_ERRORS as error:
+                raise in_torchs_words(error) from None
             if node is not None:
                 node.kept = (save_output(node, result),)
             return result
@@ -381,7 +405,7 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
                     )
             try:
                 return wrap(_scale_kernels[type(input_array)](input_array, weight_array, factor, padding, step), node)
-            except (AttributeError, TypeError) as error:
+            except CALL_ERRORS as error:
                 raise explained(error, scale, (scale,), (input, weight, factor), {}) from None
         ''')
 
@@ -431,7 +455,10 @@ def test_several_named_results(tmp_path):
                 node.next_edges = (edge,)
                 node.dim = dim
                 node.self_shape = input_array.shape
-            values_array, indices_array = _max_kernels[type(input_array)](input_array, dim, keepdim)
+            try:
+                values_array, indices_array = _max_kernels[type(input_array)](input_array, dim, keepdim)
+            except CALL_ERRORS as error:
+                raise explained(error, max, (max,), (input, dim, keepdim), {}) from None
             values = wrap(values_array, node)
             indices = wrap(indices_array)
             if node is not None:
@@ -455,7 +482,10 @@ def test_several_named_results(tmp_path):
             except (AttributeError, TypeError):
                 return raise_bad_argument(max_out, input, dim, keepdim, out=out)
             refuse_grad("max", input, *out)
-            arrays = _max_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+            try:
+                arrays = _max_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
+            except NUMPY_ERRORS as error:
+                raise in_torchs_words(error) from None
             for tensor, tensor_array in zip(out, arrays):
                 adopt_result(tensor, tensor_array)
                 mark_written(tensor)
@@ -501,7 +531,10 @@ def test_results_that_may_be_missing(tmp_path):
                     node = nodes.NormGradsBackward0()
                     node.sequence_nr = next_sequence_nr()
                     node.next_edges = (input_edge, other_edge)
-            result0_array, result1_array = _norm_grads_kernels[type(input_array)](input_array, other_array, output_mask)
+            try:
+                result0_array, result1_array = _norm_grads_kernels[type(input_array)](input_array, other_array, output_mask)
+            except NUMPY_ERRORS as error:
+                raise in_torchs_words(error) from None
             result0 = wrap_output(result0_array, node, 0)
             result1 = wrap_output(result1_array, node, 1)
             return result0, result1
@@ -546,7 +579,10 @@ def test_a_list_of_tensors(tmp_path):
                     node.next_edges = tensors_edges
                     node.tensors_shapes = [tensor.shape for tensor in tensors]
                     node.dim = dim
-            return wrap(_cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
+            try:
+                return wrap(_cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim), node)
+            except CALL_ERRORS as error:
+                raise explained(error, cat, (cat,), (tensors, dim), {}) from None
         ''')
 
 
@@ -584,7 +620,10 @@ def test_a_list_of_optional_tensors(tmp_path):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge,)
                 node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
-            return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
+            try:
+                return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)
+            except NUMPY_ERRORS as error:
+                raise in_torchs_words(error) from None
         ''')
 
 

@@ -34,7 +34,7 @@ def test_what_is_given_decides(tmp_path):
                     return sum_dim_IntList(input, dim, keepdim, dtype=dtype, out=out)
                 if not keepdim and out is None:
                     return sum_default(input, dtype=dtype)
-            except TypeError as error:
+            except CALL_ERRORS as error:
                 raise explained(
                     error, sum, (sum_default, sum_dim_IntList), (input, dim, keepdim), {"dtype": dtype, "out": out}
                 ) from None
@@ -66,7 +66,7 @@ def test_types_decide_and_operators_may_fail(tmp_path):
                     return eq_Tensor(input, other)
                 if as_operand(other) is not None:
                     return eq_Scalar(input, other)
-            except TypeError as error:
+            except CALL_ERRORS as error:
                 raise explained(error, eq, (eq_Tensor, eq_Scalar), (input, other), {}) from None
             return _reject(eq, (eq_Tensor, eq_Scalar), (input, other), {})
         ''')
@@ -110,7 +110,7 @@ def test_one_position_with_two_names(tmp_path):
                     return max_dim(input, dim, keepdim, out=out)
                 if not keepdim and out is None:
                     return max_default(input)
-            except TypeError as error:
+            except CALL_ERRORS as error:
                 raise explained(
                     error, max, (max_other, max_default, max_dim), (input, dim, keepdim, other), {"out": out}
                 ) from None
@@ -139,7 +139,7 @@ def test_like_range(tmp_path):
                     given = [value for value in (start, end) if value is not ...]
                     return arange_default(*given)
                 return arange_start(start, end)
-            except TypeError as error:
+            except CALL_ERRORS as error:
                 raise explained(error, arange, (arange_default, arange_start), (start, end), {}) from None
         ''')
 

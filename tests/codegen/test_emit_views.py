@@ -43,7 +43,7 @@ def test_view_with_separate_ints(tmp_path):
                 node.self_shape = input_array.shape
             try:
                 return view_of(input, _view_kernels[type(input_array)](input_array, size), node, (view, (size,)))
-            except (AttributeError, TypeError) as error:
+            except CALL_ERRORS as error:
                 raise explained(error, view, (view,), (input, size), {}) from None
         ''')
 
@@ -126,7 +126,10 @@ def test_several_views(tmp_path):
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge,)
                 node.dim = dim
-            return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
+            try:
+                return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
+            except CALL_ERRORS as error:
+                raise explained(error, unbind, (unbind,), (input, dim), {}) from None
         ''')
 
 
@@ -197,7 +200,10 @@ def test_op_that_only_writes(tmp_path):
                 node = nodes.UniformBackward0()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge,)
-            _uniform__kernels[type(input_array)](input_array, from_, to, generator)
+            try:
+                _uniform__kernels[type(input_array)](input_array, from_, to, generator)
+            except NUMPY_ERRORS as error:
+                raise in_torchs_words(error) from None
             mark_written(input)
             if node is not None:
                 rebase(input, node)

@@ -165,7 +165,10 @@ def test_generated_code(tmp_path):
     """)
     end = expected("""
         node.kept = (save(input),)
-            result = wrap(_f_kernels[type(input_array)](input_array, running_array, seen_array, more_arrays), node)
+            try:
+                result = wrap(_f_kernels[type(input_array)](input_array, running_array, seen_array, more_arrays), node)
+            except NUMPY_ERRORS as error:
+                raise in_torchs_words(error) from None
             mark_written(running)
             if seen is not None:
                 mark_written(seen)

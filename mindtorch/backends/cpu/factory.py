@@ -43,11 +43,7 @@ def empty(size, dtype=None, layout=None, device=None, pin_memory=None, memory_fo
         return _of_size(out, size)
     if memory_format is not None and memory_format is not contiguous_format:
         return _empty_formatted(size, _numpy(dtype), checked_format(memory_format, "empty"))
-    try:
-        return aligned.empty(size, _numpy(dtype))
-    except ValueError:
-        geometry.check_sizes(size)
-        raise
+    return aligned.empty(size, _numpy(dtype))
 
 
 def empty_strided(size, stride, dtype=None, layout=None, device=None, pin_memory=None):
@@ -63,14 +59,14 @@ def empty_strided(size, stride, dtype=None, layout=None, device=None, pin_memory
 
 
 def zeros(size, dtype=None, layout=None, device=None, pin_memory=None, out=None):
-    if out is None:
-        try:
+    try:
+        if out is None:
             return aligned.zeros(size, (dtype or state.default_dtype).numpy)
-        except ValueError:
-            pass
-    if any(extent < 0 for extent in size):
-        raise RuntimeError("zeros: Dimension size must be non-negative.")
-    return _filled(_of_size(out, size), 0)
+        return _filled(_of_size(out, size), 0)
+    except RuntimeError:
+        if any(extent < 0 for extent in size):
+            raise RuntimeError("zeros: Dimension size must be non-negative.") from None
+        raise
 
 
 def ones(size, dtype=None, layout=None, device=None, pin_memory=None, out=None):
@@ -90,7 +86,7 @@ def eye_m(n, m, dtype=None, layout=None, device=None, pin_memory=None, out=None)
     for name, extent in (("n", n), ("m", m)):
         if extent < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {extent}")
-    result = _of_size(out, (n, m)) if out is not None else np.empty((n, m), _numpy(dtype))
+    result = _of_size(out, (n, m)) if out is not None else aligned.empty((n, m), _numpy(dtype))
     result.fill(0)
     np.einsum("ii->i", result[: min(n, m), : min(n, m)])[...] = 1
     return result
@@ -326,16 +322,14 @@ def _resized(out: Array, size: Sequence[int]) -> Array:
     """`out`, or a new array of its dtype when it has another shape."""
     if not iterator.needs_resize(out, tuple(size)):
         return out
-    geometry.check_sizes(size)
-    return np.empty(size, out.dtype)
+    return aligned.empty(size, out.dtype)
 
 
 def _of_size(out: Array, size: Sequence[int]) -> Array:
     """The same without a warning: whoever makes new values for `out` has no use for its elements."""
     if out.shape == tuple(size):
         return out
-    geometry.check_sizes(size)
-    return np.empty(size, out.dtype)
+    return aligned.empty(size, out.dtype)
 
 
 def _numpy(dtype: Dtype | None) -> np.dtype:

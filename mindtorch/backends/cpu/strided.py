@@ -4,11 +4,12 @@
 C-contiguous buffer that NumPy can export, so most of this module finds that buffer.
 """
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from mindtorch import aligned, geometry
+from mindtorch import aligned, errors, geometry
 from mindtorch.roots import byte_offset_of, memory_of, root_of
 
 Array = np.ndarray
@@ -45,7 +46,18 @@ def over_buffer(buffer: Array, shape: tuple[int, ...], strides: tuple[int, ...],
         return np.ndarray(shape, dtype, _exportable(buffer), offset, strides)
     except (TypeError, ValueError):
         storage, start = storage_of(buffer)
-        return np.ndarray(shape, dtype, _exportable(storage), offset + start, strides)
+        return _within(storage, shape, strides, offset + start, dtype)
+
+
+def _within(storage: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, dtype: np.dtype) -> Array:
+    """The view of a whole storage. There can be more elements of it than NumPy counts, as it counts their bytes."""
+    try:
+        return np.ndarray(shape, dtype, _exportable(storage), offset, strides)
+    except ValueError:
+        geometry.check_numel(shape)
+        if prod([extent for extent in shape if extent]) * dtype.itemsize <= geometry.MOST:
+            raise
+        raise errors.storage_overflow(shape, [stride // dtype.itemsize for stride in strides]) from None
 
 
 def storage_of(array: Array) -> tuple[Array, int]:
@@ -58,6 +70,8 @@ def allocate(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) 
     if 0 in shape:
         return np.ndarray(shape, dtype, np.empty(0, np.uint8), 0, strides)
     last = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
+    if last > geometry.MOST - dtype.itemsize:
+        raise errors.storage_overflow(shape, [stride // dtype.itemsize for stride in strides])
     return np.ndarray(shape, dtype, aligned.empty((last + dtype.itemsize,), _BYTES), 0, strides)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from mindtorch import errors
 from mindtorch.device import META, device
 from mindtorch.dispatch.keys import register_backend
-from mindtorch.geometry import contiguous_strides
+from mindtorch.geometry import check_numel, check_room, check_strided_room, contiguous_strides
 from mindtorch.roots import MetaRoot
 
 
@@ -55,7 +55,11 @@ class MetaArray:
         self.shape = shape
         self.dtype = dtype
         if strides is None:
+            check_room(shape, dtype.itemsize)
             strides = tuple([stride * dtype.itemsize for stride in contiguous_strides(shape)])
+        elif root is None:
+            check_strided_room(shape, [stride // dtype.itemsize for stride in strides], dtype.itemsize)
+        check_numel(shape)
         self.strides = strides
         self.root = root if root is not None else MetaRoot(_extent(shape, strides, dtype.itemsize))
         self.byte_offset = byte_offset

@@ -8,8 +8,9 @@ from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.autograd.tenants import adopt_result
-from mindtorch.dispatch.arguments import bool_of, explained, ints_of, raise_bad_argument
+from mindtorch.dispatch.arguments import CALL_ERRORS, bool_of, explained, ints_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
 from mindtorch.tensor import wrap
@@ -53,7 +54,7 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
         node.kept = (save(input),)
     try:
         return wrap(_energy_kernels[type(input_array)](input_array, dim, keepdim), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, energy, (energy,), (input, dim, keepdim), {}) from None
 
 
@@ -73,6 +74,9 @@ def energy_out(input, dim=None, keepdim=False, *, out):
     except AttributeError:
         return raise_bad_argument(energy_out, input, dim, keepdim, out=out)
     refuse_grad("energy", input, out)
-    adopt_result(out, _energy_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    try:
+        adopt_result(out, _energy_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out

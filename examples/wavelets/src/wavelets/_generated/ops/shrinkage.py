@@ -8,8 +8,9 @@ from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_copy
 from mindtorch.autograd.tenants import adopt_result
-from mindtorch.dispatch.arguments import float_of, int_of, raise_bad_argument
+from mindtorch.dispatch.arguments import CALL_ERRORS, explained, float_of, int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, wrap
@@ -43,7 +44,10 @@ def soft_threshold(input, threshold, *, out=None):
         node.next_edges = (edge,)
         node.threshold = threshold
         node.kept = (save(input),)
-    return wrap(_soft_threshold_kernels[type(input_array)](input_array, threshold), node)
+    try:
+        return wrap(_soft_threshold_kernels[type(input_array)](input_array, threshold), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def soft_threshold_(input, threshold):
@@ -68,7 +72,10 @@ def soft_threshold_(input, threshold):
         node.next_edges = (edge,)
         node.threshold = threshold
         node.kept = (save_copy(input),)
-    _soft_threshold_kernels[type(input_array)](input_array, threshold, out=input_array)
+    try:
+        _soft_threshold_kernels[type(input_array)](input_array, threshold, out=input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -87,7 +94,10 @@ def soft_threshold_out(input, threshold, *, out):
     except AttributeError:
         return raise_bad_argument(soft_threshold_out, input, threshold, out=out)
     refuse_grad("soft_threshold", input, out)
-    adopt_result(out, _soft_threshold_kernels[type(input_array)](input_array, threshold, out=out_array))
+    try:
+        adopt_result(out, _soft_threshold_kernels[type(input_array)](input_array, threshold, out=out_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(out)
     return out
 
@@ -104,4 +114,7 @@ def denoise(input, threshold, dim=-1, *, axis=None):
         threshold = float_of(threshold, "denoise", "threshold", 2)
     if type(dim) is not int:
         dim = int_of(dim, "denoise", "dim", 3)
-    return composite.denoise(input, threshold, dim)
+    try:
+        return composite.denoise(input, threshold, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, denoise, (denoise,), (input, threshold, dim), {}) from None

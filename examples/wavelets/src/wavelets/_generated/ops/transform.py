@@ -7,8 +7,9 @@ from mindtorch.autograd.history import edge_of, mark_written
 from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.tenants import adopt_result
-from mindtorch.dispatch.arguments import int_of, raise_bad_argument
+from mindtorch.dispatch.arguments import CALL_ERRORS, explained, int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
 from mindtorch.tensor import view_of, wrap, wrap_output
@@ -43,7 +44,10 @@ def haar(input, dim=-1, *, out=None, axis=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.dim = dim
-    approximation_array, detail_array = _haar_kernels[type(input_array)](input_array, dim)
+    try:
+        approximation_array, detail_array = _haar_kernels[type(input_array)](input_array, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, haar, (haar,), (input, dim), {}) from None
     approximation = wrap_output(approximation_array, node, 0)
     detail = wrap_output(detail_array, node, 1)
     return return_types.haar((approximation, detail))
@@ -63,7 +67,10 @@ def haar_out(input, dim=-1, *, out):
     except (AttributeError, TypeError):
         return raise_bad_argument(haar_out, input, dim, out=out)
     refuse_grad("haar", input, *out)
-    arrays = _haar_kernels[type(input_array)](input_array, dim, out=out_arrays)
+    try:
+        arrays = _haar_kernels[type(input_array)](input_array, dim, out=out_arrays)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -97,7 +104,10 @@ def inverse_haar(approximation, detail, dim=-1, *, axis=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (approximation_edge, detail_edge)
             node.dim = dim
-    return wrap(_inverse_haar_kernels[type(approximation_array)](approximation_array, detail_array, dim), node)
+    try:
+        return wrap(_inverse_haar_kernels[type(approximation_array)](approximation_array, detail_array, dim), node)
+    except CALL_ERRORS as error:
+        raise explained(error, inverse_haar, (inverse_haar,), (approximation, detail, dim), {}) from None
 
 
 _every_other_kernels = kernel_table("wavelets::every_other")
@@ -127,4 +137,7 @@ def every_other(input, dim=-1, *, axis=None):
         node.self_shape = input_array.shape
         node.dim = dim
         node.self_size = input.size()
-    return view_of(input, _every_other_kernels[type(input_array)](input_array, dim), node, (every_other, (dim,)))
+    try:
+        return view_of(input, _every_other_kernels[type(input_array)](input_array, dim), node, (every_other, (dim,)))
+    except CALL_ERRORS as error:
+        raise explained(error, every_other, (every_other,), (input, dim), {}) from None

@@ -1,0 +1,31 @@
+"""What NumPy says when a kernel asks it for more than there is, and what torch says then.
+
+Memory is mostly asked for where the sizes are known (`mindtorch/aligned.py`, the iterators), and has torch's error from
+there. But any NumPy function makes arrays for its results and on the way to them: generated functions hand what their
+kernels raise to `in_torchs_words`.
+"""
+
+from math import prod
+from typing import Any
+
+from mindtorch import errors
+
+# What NumPy may raise for want of memory, or for numbers that don't fit into its own.
+NUMPY_ERRORS = (MemoryError, ValueError, OverflowError)
+
+# What it says of shapes with too many bytes to be counted, without a word about which.
+_TOO_LARGE = ("array is too big; ", "Maximum allowed dimension exceeded", "Maximum allowed size exceeded")
+
+
+def in_torchs_words(error: Exception) -> Exception:
+    """The error to raise for one that a kernel has ended with: mostly the same."""
+    if isinstance(error, MemoryError):
+        return errors.no_memory(_bytes_of(error.args))
+    if isinstance(error, ValueError) and str(error).startswith(_TOO_LARGE):
+        return errors.numel_overflow()
+    return error
+
+
+def _bytes_of(args: tuple[Any, ...]) -> int:
+    """NumPy's error knows the shape and the dtype of the array that it could not make, Python's knows nothing."""
+    return prod(args[0]) * args[1].itemsize if len(args) == 2 else 0
