@@ -16,6 +16,7 @@ LARGE = 1 << 18  # bytes: finding the line costs some microseconds, which is not
 _LINE = 64
 _BYTES = np.dtype(np.uint8)
 _MOST_DIMS = 64
+_WORTH_A_TRY = 1 << 30  # bytes: it costs some microseconds to ask for them and to give them back
 
 # What NumPy raises when it cannot make an array; `no_room` tells what torch says then.
 NO_ROOM = (MemoryError, ValueError, OverflowError)
@@ -41,6 +42,15 @@ def zeros(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
         return _at_line(np.zeros(nbytes + _LINE, _BYTES), shape, dtype)
     except NO_ROOM:
         raise no_room(shape, dtype) from None
+
+
+def check_fits(shape: Sequence[int], dtype: np.dtype) -> None:
+    """Refuses a result that memory has no room for, before a long walk over the indices of its elements.
+
+    An expanded tensor takes no memory, so that there is no limit to how long that could be.
+    """
+    if prod(shape) * dtype.itemsize >= _WORTH_A_TRY:
+        empty(shape, dtype)
 
 
 def no_room(shape: Sequence[int], dtype: np.dtype) -> Exception:

@@ -58,8 +58,8 @@ def empty_tensor_list(op: str) -> Exception:
 
 def no_memory(nbytes: int) -> RuntimeError:
     return RuntimeError(
-        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate "
-        f"{nbytes} bytes. Error code 12 (Cannot allocate memory)"
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+        f"allocate {nbytes} bytes. Error code 12 (Cannot allocate memory)"
     )
 
 

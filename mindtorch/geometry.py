@@ -51,9 +51,12 @@ MOST = (1 << 63) - 1  # bytes or elements
 
 
 def check_numel(shape: Ints) -> None:
-    """The elements of a tensor are counted by an int64. Other than of bytes, there are none if an extent is 0."""
-    if 0 not in shape and prod(shape) > MOST:
-        raise errors.numel_overflow()
+    """The elements of a tensor are counted, from the first extent on, by an int64, for which negative ones are huge."""
+    numel = 1
+    for extent in shape:
+        numel *= extent
+        if not 0 <= numel <= MOST:
+            raise errors.numel_overflow()
 
 
 def check_room(shape: Ints, itemsize: int) -> None:
@@ -68,6 +71,13 @@ def check_room(shape: Ints, itemsize: int) -> None:
 def check_strided_room(shape: Ints, strides: Ints, itemsize: int) -> None:
     """The same for an array with strides, which are in elements."""
     if 0 not in shape and extent_of(shape, strides) * itemsize > MOST:
+        raise errors.storage_overflow(shape, strides)
+
+
+def check_countable(shape: Ints, strides: Ints, itemsize: int) -> None:
+    """NumPy counts the bytes of views, too, as if an extent of 0 were 1 and whatever the strides (in elements)."""
+    check_numel(shape)
+    if max(prod([extent for extent in shape if extent]), *strides) * itemsize > MOST:
         raise errors.storage_overflow(shape, strides)
 
 

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from mindtorch import errors
+from mindtorch import aligned, errors, geometry
 from mindtorch.device import CPU, as_device
 from mindtorch.device import device as Device
 from mindtorch.dtype import dtype as Dtype
@@ -198,7 +198,7 @@ class UntypedStorage:
 
     def grow(self, nbytes: int, has_tenants: bool = True) -> None:
         """Move to larger memory. Without other tensors than the caller's on the storage nobody has to be told."""
-        memory = np.zeros(nbytes, np.uint8)
+        memory = _zeros(nbytes)
         memory[: self.nbytes()] = self.bytes_view()
         self._move(memory, has_tenants)
 
@@ -264,6 +264,8 @@ def _is_plain_int(value: Any) -> bool:
 
 
 def _check_nbytes(nbytes: int) -> None:
+    if nbytes > geometry.MOST:
+        raise ValueError("Overflow when unpacking long long")
     if nbytes < 0:
         raise RuntimeError(f"Storage size cannot be negative, but got {nbytes} bytes")
 
@@ -296,7 +298,14 @@ def _root_on(device: Device, content: int | np.ndarray) -> Any:
         return MetaRoot(content if isinstance(content, int) else content.nbytes)
     if device.type != "cpu":
         raise NotImplementedError(f"a storage on {device} comes only from a tensor on it: call its untyped_storage()")
-    return np.zeros(content, np.uint8) if isinstance(content, int) else content
+    return _zeros(content) if isinstance(content, int) else content
+
+
+def _zeros(nbytes: int) -> np.ndarray:
+    try:
+        return np.zeros(nbytes, np.uint8)
+    except aligned.NO_ROOM:
+        raise errors.no_memory(nbytes) from None
 
 
 def _no_such_call(given: Sequence[Any]) -> TypeError:
@@ -359,10 +368,14 @@ def storage_from_bytes(content: bytes | memoryview) -> UntypedStorage:
 def array_on(storage: UntypedStorage, element_type: Dtype, offset: int, shape: tuple, strides: tuple) -> np.ndarray:
     """An array that looks at a storage; offset and strides count elements."""
     itemsize = element_type.itemsize
-    return np.ndarray(
-        shape,
-        element_type.numpy,
-        buffer=storage.bytes_view(),
-        offset=offset * itemsize,
-        strides=[stride * itemsize for stride in strides],
-    )
+    try:
+        return np.ndarray(
+            shape,
+            element_type.numpy,
+            buffer=storage.bytes_view(),
+            offset=offset * itemsize,
+            strides=[stride * itemsize for stride in strides],
+        )
+    except ValueError:
+        geometry.check_countable(shape, strides, itemsize)
+        raise

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindtorch import geometry, state
+from mindtorch import aligned, geometry, state
 from mindtorch.autograd.formulas.indexing import gather_grad, index_select_grad
 from mindtorch.autograd.formulas.reduction import pick_backward
 from mindtorch.autograd.history import check_recorded_write, edge_of
@@ -109,6 +109,7 @@ def one_hot(input, num_classes):
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return input.new_empty((*shape, num_classes))
+    aligned.check_fits(shape, input._mt_array.dtype)
     classes = input._mt_array if type(input._mt_array) is np.ndarray else input
     if classes.min().item() < 0:
         raise RuntimeError("Class values must be non-negative.")

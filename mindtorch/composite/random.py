@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch import aligned
 from mindtorch.backends.cpu.random import permutation
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.tangents import without_forward_ad
@@ -208,6 +209,7 @@ def normal_functional(input, mean=0.0, std=1.0, generator=None):
 
 
 def normal_tensor_tensor(mean, std, generator=None):
+    aligned.check_fits(std._mt_array.shape, std._mt_array.dtype)
     _check_deviations(std)
     with without_forward_ad():
         noise = (mean + std.to(mean.dtype)).contiguous().normal_(generator=generator)

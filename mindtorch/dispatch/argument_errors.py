@@ -7,7 +7,6 @@ all of them are listed.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Any
 
 from mindtorch import errors
@@ -73,10 +72,10 @@ _WITHOUT_NUMBERS = frozenset((Tensor, bool, float, str, type(None), type(...)))
 
 
 def _given_to(arguments: Sequence[Argument], args: tuple, kwargs: Mapping[str, Any]) -> list[tuple[Argument, Any]]:
-    """The arguments of an overload with what a call gives for them; one too many is given to the first of them."""
+    """The arguments of an overload with what a call gives for them; what is too much is given to the last of them."""
     positional = [argument for argument in arguments if not argument.keyword_only]
     named = [(argument, kwargs[argument.name]) for argument in arguments if argument.name in kwargs]
-    return [*zip_longest(positional[: len(args)], args, fillvalue=positional[0]), *named]
+    return [*zip(positional + positional[-1:] * len(args), args), *named]
 
 
 def _overflow(function: str, argument: Argument, value: Any) -> Exception | None:
@@ -84,12 +83,10 @@ def _overflow(function: str, argument: Argument, value: Any) -> Exception | None
         if _is_int_list(argument):
             for place, item in enumerate(value):
                 if isinstance(item, int) and not _LEAST <= item <= _MOST:
-                    return _cannot_unpack(function, argument.name, place, _OVERFLOW)
+                    return element_overflow(function, argument.name, place)
         return None
     if not isinstance(value, int) or _LEAST <= value <= _MOST:
         return None
-    if _is_int_list(argument):
-        return _cannot_unpack(function, argument.name, 0, _OVERFLOW)
     if argument.element in ("int", "SymInt"):
         return ValueError(_OVERFLOW)
     if value < 0:
@@ -260,6 +257,11 @@ def first_element_error(function: str, name: str, position: int | None, item: An
 def element_error(function: str, name: str, place: int, item: Any) -> TypeError:
     """A list of ints that begins with an int and goes on with something else."""
     return _cannot_unpack(function, name, place, f"type must be tuple of ints,but got {errors.type_name(item)}")
+
+
+def element_overflow(function: str, name: str, place: int) -> TypeError:
+    """A list of ints with one that is too large."""
+    return _cannot_unpack(function, name, place, _OVERFLOW)
 
 
 def _cannot_unpack(function: str, name: str, place: int, why: str) -> TypeError:

@@ -18,7 +18,7 @@ from mindtorch.autograd.tenants import (
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.factory import formatted_strides
 from mindtorch.device import as_device
-from mindtorch.dispatch.argument_errors import missing_argument
+from mindtorch.dispatch.argument_errors import element_overflow, missing_argument
 from mindtorch.dispatch.arguments import checked_tensor, ints_of, is_int
 from mindtorch.dispatch.forward_ad import has_tangents, no_forward_rule
 from mindtorch.geometry import contiguous_strides, strides_of, suggested_format
@@ -75,7 +75,7 @@ class MemoryMethods:
             raise RuntimeError("cannot resize variables that require grad")
         if has_tangents((self,)):
             raise RuntimeError("cannot resize variables that has a forward grad")
-        _check_sizes(shape)
+        _check_sizes("resize_", shape)
         if shape != tuple(self.shape) or memory_format is not None:
             set_array(self, _resized(self, shape, memory_format or contiguous_format))
             mark_written(self)
@@ -274,7 +274,7 @@ def array_within(storage: UntypedStorage, dtype: Any, offset: int, size: Sequenc
 
 
 def _checked_strides(offset: int, size: Sequence[int], stride: Sequence[int] | None) -> tuple[int, ...]:
-    _check_sizes(size)
+    _check_sizes("set_", size)
     strides = contiguous_strides(size) if stride is None else tuple(stride)
     if len(size) != len(strides):
         raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(strides)})")
@@ -288,9 +288,11 @@ def _checked_strides(offset: int, size: Sequence[int], stride: Sequence[int] | N
 # -------------------- resize_ --------------------
 
 
-def _check_sizes(size: Sequence[int]) -> None:
-    if any(extent < 0 for extent in size) or prod(size) > LARGEST_INT:
-        raise RuntimeError("numel: integer multiplication overflow")
+def _check_sizes(function: str, size: Sequence[int]) -> None:
+    for place, extent in enumerate(size):
+        if abs(extent) > geometry.MOST:
+            raise element_overflow(function, "size", place)
+    geometry.check_numel(size)
 
 
 def _with_as_many_elements(tensor: Any, sizes: Sequence[int]) -> Tensor:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mindtorch import aligned
 from mindtorch.backends.cpu.summing import add_up
 from mindtorch.quiet import quiet
 
@@ -46,7 +47,7 @@ def correlate(x: np.ndarray, weight: np.ndarray, size: tuple[int, ...], geometry
     groups, channels = geometry.groups, weight.shape[0]
     depth, places = prod(weight.shape[1:]), prod(size)
     kernels = weight.reshape(groups, channels // groups, depth)
-    out = np.empty((x.shape[0], groups, channels // groups, places), x.dtype)
+    out = aligned.empty((x.shape[0], groups, channels // groups, places), x.dtype)
     for images, columns in _columns(patches, groups, depth, places):
         np.matmul(kernels, columns, out=out[images])
     return out.reshape(x.shape[0], channels, *size)
@@ -60,7 +61,7 @@ def scatter(y: np.ndarray, weight: np.ndarray, size: tuple[int, ...], geometry: 
         return correlate(y, _mirrored_weight(weight, groups), size, mirrored)
     channels, places = weight.shape[1] * groups, prod(y.shape[2:])
     padded_size = tuple(n + 2 * p for n, p in zip(size, geometry.padding))
-    result = np.zeros((y.shape[0], channels, *padded_size), y.dtype)
+    result = aligned.zeros((y.shape[0], channels, *padded_size), y.dtype)
     depth = prod(weight.shape[1:])
     kernels = weight.reshape(groups, weight.shape[0] // groups, depth).transpose(0, 2, 1)
     rows = y.reshape(y.shape[0], groups, y.shape[1] // groups, places)
@@ -78,7 +79,7 @@ def correlate_weight(x: np.ndarray, y: np.ndarray, kernel: tuple[int, ...], geom
     depth, places = x.shape[1] // groups * prod(kernel), prod(size)
     patches = windows(pad(x, geometry), kernel, size, geometry)
     rows = y.reshape(y.shape[0], groups, y.shape[1] // groups, places)
-    result = np.zeros((groups, y.shape[1] // groups, depth), x.dtype)
+    result = aligned.zeros((groups, y.shape[1] // groups, depth), x.dtype)
     for images, columns in _columns(patches, groups, depth, places):
         result += add_up(np.matmul(rows[images], columns.swapaxes(2, 3)), (0,))
     return result.reshape(y.shape[1], x.shape[1] // groups, *kernel)
@@ -139,7 +140,7 @@ def pad(x: np.ndarray, geometry: Geometry) -> np.ndarray:
     if not any(geometry.padding):
         return np.ascontiguousarray(x)
     size = tuple(n + 2 * p for n, p in zip(x.shape[2:], geometry.padding))
-    padded = np.zeros((*x.shape[:2], *size), x.dtype)
+    padded = aligned.zeros((*x.shape[:2], *size), x.dtype)
     crop(padded, x.shape[2:], geometry)[...] = x
     return padded
 

@@ -1,6 +1,7 @@
 """Kernels that make arrays: from nothing, like another array, and as copies; and those that fill one."""
 
 import builtins
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -93,12 +94,15 @@ def eye_m(n, m, dtype=None, layout=None, device=None, pin_memory=None, out=None)
 
 
 def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None, out=None):
-    if type(start) is type(end) is type(step) is int and dtype is None and out is None and start <= end and step > 0:
-        return np.arange(start, end, step)
+    if type(start) is type(end) is type(step) is int and dtype is None and out is None:
+        if 0 < step < _EXACT and -_EXACT < start <= end < _EXACT:
+            return np.arange(start, end, step)
     wanted = out.dtype if out is not None else _numpy(dtype) if dtype else _range_dtype(start, end, step)
     if wanted.kind in "bc":
         raise not_implemented("arange_cpu", np.empty(0, wanted))
     start, end, step = map(real_number, (start, end, step))
+    if wanted == np.int64:
+        _check_whole(start, end, step)
     length = arange_length(start, end, step, wanted)
     if out is not None and out.size not in (0, length):
         warn(
@@ -108,6 +112,14 @@ def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=
             UserWarning,
         )
     return _in_a_row(arange_values(start, step, length, wanted).astype(wanted, copy=False), out)
+
+
+_EXACT = 1 << 53  # NumPy computes with doubles how many integers there are
+
+
+def _check_whole(*numbers: Any) -> None:
+    if any(math.isfinite(number) and not -geometry.MOST - 1 <= int(number) <= geometry.MOST for number in numbers):
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
 
 
 def _range_dtype(*numbers: Any) -> np.dtype:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch import aligned
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.precision import widen
@@ -24,6 +25,7 @@ def bincount(input: Array, weights: Array | None = None, minlength: int = 0) -> 
         raise RuntimeError("minlength should be >= 0")
     if input.shape == (0,):
         return np.zeros(minlength, INT64)
+    aligned.check_fits(input.shape, input.dtype)  # NumPy wants the numbers in a row
     if input.ndim != 1 or input.min() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindtorch import geometry, iterator
+from mindtorch import aligned, geometry, iterator
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu import view
 from mindtorch.backends.cpu.advanced import (
@@ -160,6 +160,7 @@ def index_select(input, dim, index, out=None):
     if not input.ndim and index.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
     extent = input.shape[dim] if input.ndim else 1
+    aligned.check_fits((*input.shape[:dim], index.size, *input.shape[dim + 1 :]), input.dtype)
     if index.size and not extent and input.ndim > 1:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if index.size and (index.min() < 0 or index.max() >= extent):
@@ -210,6 +211,7 @@ def masked_select(input, mask, out=None):
         iterator.check_distinct(out)
         iterator.check_apart(out, (input, mask))
     shape = iterator.broadcast_shapes(mask.shape, input.shape)
+    aligned.check_fits(shape, mask.dtype)
     if mask.shape != shape:
         mask = np.broadcast_to(mask, shape)
     if input.shape != shape:

@@ -5,7 +5,7 @@ from functools import reduce
 
 import numpy as np
 
-from mindtorch import geometry, iterator
+from mindtorch import aligned, geometry, iterator
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import cast, deliver, deliver_same
 from mindtorch.backends.cpu.strided import allocate, empty_like
@@ -125,7 +125,7 @@ def repeat(input, repeats):
     extents = (1,) * (len(repeats) - input.ndim) + input.shape
     size = [copies * extent for copies, extent in zip(repeats, extents, strict=True)]
     geometry.check_sizes(size)
-    result = np.empty(size, input.dtype)
+    result = aligned.empty(size, input.dtype)
     if not result.size:  # with -1 copies of nothing there is nothing to copy to, either
         return result
     by_copy = result.reshape([each for pair in zip(repeats, extents, strict=True) for each in pair])

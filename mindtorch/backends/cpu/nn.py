@@ -9,6 +9,7 @@ from math import prod
 
 import numpy as np
 
+from mindtorch import aligned, geometry
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import checks, normalization, random
 from mindtorch.backends.cpu.attention import flash_attention as flash_attention
@@ -303,6 +304,7 @@ def embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check_indices(indices, "embedding")
+    aligned.check_fits((*indices.shape, weight.shape[1]), weight.dtype)
     if indices.size and (indices.min() < 0 or indices.max() >= weight.shape[0]):
         raise IndexError("index out of range in self")
     return weight.take(indices, axis=0, mode="clip")
@@ -375,6 +377,7 @@ def constant_pad_nd(input, pad, value):
     shape = [n + low + high for n, (low, high) in zip(input.shape, sides)]
     if any(n + min(low, 0) + min(high, 0) < 0 for n, (low, high) in zip(input.shape, sides)):
         raise RuntimeError("narrow(): length must be non-negative.")
+    geometry.check_room(shape, input.itemsize)
     out = laid_out(np.full(shape, value, input.dtype), image_layout.of_padding(input, tuple(shape), pad))
     target = tuple(slice(max(low, 0), n - max(high, 0)) for n, (low, high) in zip(shape, sides))
     source = tuple(slice(max(-low, 0), n - max(-high, 0)) for n, (low, high) in zip(input.shape, sides))

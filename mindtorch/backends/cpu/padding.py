@@ -10,6 +10,7 @@ from math import prod
 
 import numpy as np
 
+from mindtorch import geometry
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.precision import check_out, deliver
@@ -74,6 +75,7 @@ class _Padding:
         if min(sizes) < 1:
             given, calculated = _named(shape[-dims:]), _named(sizes)
             raise RuntimeError(f"input ({given}) is too small. Calculated output {calculated}")
+        geometry.check_room((*shape[:-dims], *sizes), 1)
 
     def _check_grad(self, grad: np.ndarray, sizes: Sequence[int]) -> None:
         for dim, size in enumerate(sizes, grad.ndim - len(sizes)):

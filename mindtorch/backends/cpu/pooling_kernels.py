@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from mindtorch import aligned
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import adaptive_pooling, checks, pooling
 from mindtorch.backends.cpu.precision import check_out, deliver, widen
@@ -179,6 +180,7 @@ def _adaptive_max_pool(input: np.ndarray, size: Sequence[int], op: str, kernel: 
         shape = [*input.shape[:-dims], *size]
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {shape}")
     checks.expect_float(input, kernel)
+    aligned.check_fits((*input.shape[:-dims], *size), input.dtype)
     values, indices = adaptive_pooling.adaptive_maximum(widen(input), tuple(size))
     if dims == 3 and out is None:
         return deliver(values, input), indices

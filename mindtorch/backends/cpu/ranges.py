@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch import aligned, geometry
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.fused import fused_multiply_add
 from mindtorch.backends.cpu.numbers import checked_number
 
 Array = np.ndarray
 
-_MOST_ELEMENTS = (1 << 63) - 1
 # How many numbers torch computes together from one rounded first number; two such groups at a time, then one by one.
 _INTEGERS = {np.dtype(np.float32): 1 << 24, np.dtype(np.float64): 1 << 53}  # up to where every one has a number
 _LANES = {"float16": 16, "bfloat16": 16, "float32": 8, "float64": 4}
@@ -31,8 +31,10 @@ def arange_length(start: Any, end: Any, step: Any, dtype: np.dtype) -> int:
         length = -((int(start) - int(end)) // int(step))
     else:
         length = math.ceil((end - start) / step)
-    if length * dtype.itemsize > _MOST_ELEMENTS:
+    if length > geometry.MOST:
         raise RuntimeError("invalid size, possible overflow?")
+    geometry.check_room((length,), dtype.itemsize)
+    aligned.check_fits((length,), dtype)
     return length
 
 
@@ -65,6 +67,7 @@ def linspace_values(start: Any, end: Any, steps: int, dtype: np.dtype) -> Array:
     """From both ends to the middle, so that the last number is exact."""
     if steps < 2:
         return checked_number(start, dtype).reshape(1)[:steps].copy()
+    aligned.check_fits((steps,), dtype)
     first, last = checked_number(start, dtype), checked_number(end, dtype)
     work = np.dtype(np.float64) if dtype.kind in "iu" else dtype
     index = np.arange(steps).astype(np.float64 if work.kind == "c" else work)

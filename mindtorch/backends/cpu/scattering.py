@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry, iterator
+from mindtorch import aligned, geometry, iterator
 from mindtorch.backends.cpu.advanced import add_at, add_at_exactly
 from mindtorch.backends.cpu.casting import check_same, deliver_same
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
@@ -44,6 +44,7 @@ def gather(input, dim, index, sparse_grad=False, out=None):
             f"Size does not match at dimension {_exceeds(index, source, skipped=dim)[0]} expected index "
             f"{list(index.shape)} to be no larger than self {list(input.shape)} apart from dimension {dim}"
         )
+    aligned.check_fits(index.shape, input.dtype)
     check_range(index, dim, source.shape[dim])
     if source.flags.c_contiguous and dim == index.ndim - 1:
         picked = source.reshape(-1).take(_flat_places(index, source.shape))

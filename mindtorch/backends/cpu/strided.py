@@ -4,7 +4,6 @@
 C-contiguous buffer that NumPy can export, so most of this module finds that buffer.
 """
 
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -54,10 +53,8 @@ def _within(storage: Array, shape: tuple[int, ...], strides: tuple[int, ...], of
     try:
         return np.ndarray(shape, dtype, _exportable(storage), offset, strides)
     except ValueError:
-        geometry.check_numel(shape)
-        if prod([extent for extent in shape if extent]) * dtype.itemsize <= geometry.MOST:
-            raise
-        raise errors.storage_overflow(shape, [stride // dtype.itemsize for stride in strides]) from None
+        geometry.check_countable(shape, [stride // dtype.itemsize for stride in strides], dtype.itemsize)
+        raise
 
 
 def storage_of(array: Array) -> tuple[Array, int]:
@@ -68,7 +65,7 @@ def storage_of(array: Array) -> tuple[Array, int]:
 def allocate(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> Array:
     """A new array with these strides (in bytes), in a storage just large enough. The values are whatever was there."""
     if 0 in shape:
-        return np.ndarray(shape, dtype, np.empty(0, np.uint8), 0, strides)
+        return _within(np.empty(0, np.uint8), shape, strides, 0, dtype)
     last = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
     if last > geometry.MOST - dtype.itemsize:
         raise errors.storage_overflow(shape, [stride // dtype.itemsize for stride in strides])

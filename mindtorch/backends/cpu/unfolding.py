@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from mindtorch import aligned
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.convolution import Geometry, crop, fold, pad, windows
 from mindtorch.quiet import quiet
@@ -50,7 +51,7 @@ def _added_up(
 ) -> np.ndarray:
     channels = columns.shape[-2] // prod(kernel)
     images = columns.reshape(-1, channels, *kernel, *blocks)
-    padded = np.zeros((len(images), channels, *(n + 2 * p for n, p in zip(size, geometry.padding))), columns.dtype)
+    padded = aligned.zeros((len(images), channels, *(n + 2 * p for n, p in zip(size, geometry.padding))), columns.dtype)
     fold(images, padded, kernel, geometry)
     return crop(padded, size, geometry).reshape(*columns.shape[:-2], channels, *size)
 

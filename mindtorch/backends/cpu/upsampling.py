@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch import geometry
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import checks, resampling
 from mindtorch.backends.cpu.precision import check_out, deliver, widen
@@ -94,6 +95,7 @@ class _Resizing:
                 "Input and output sizes should be greater than 0, but got "
                 f"input ({_named(shape[2:])}){' and' if dims == 1 else ''} output ({_named(size)})"
             )
+        geometry.check_room((*shape[:2], *size), 1)
         return [Side(n, o, align, scale) for n, o, scale in zip(shape[2:], size, scales)]
 
     def _as_image(self, result: np.ndarray, input: np.ndarray, out: np.ndarray | None) -> np.ndarray:

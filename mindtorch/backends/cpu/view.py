@@ -80,7 +80,7 @@ def view_as_complex(input):
 def transpose(input, dim0, dim1):
     try:
         return _known(input).swapaxes(dim0, dim1)
-    except ValueError:
+    except (ValueError, OverflowError):
         return _strided_by(view_geometry.transpose, input, dim0, dim1)
 
 

@@ -383,6 +383,7 @@ def repeat(promotion: str) -> Kernel:
     def kernel(input: Any, repeats: Sequence[int]) -> Any:
         sizes = (1,) * (len(repeats) - input.ndim) + tuple(input.shape)
         shape = tuple(size * count for size, count in zip(sizes, repeats, strict=True))
+        geometry.check_sizes(shape)
         return deliver(None, shape, input.dtype)
 
     return kernel

@@ -8,6 +8,7 @@ import numpy as np
 
 from mindtorch.device import CPU, device
 from mindtorch.dispatch.keys import register_backend
+from mindtorch.geometry import check_numel
 from mindtorch.layout import sparse_coo
 
 # What sparse arrays answer when they are asked how their memory is laid out.
@@ -30,6 +31,7 @@ class SparseArray:
     flags = NOT_DENSE
 
     def __init__(self, indices: np.ndarray, values: np.ndarray, shape: tuple[int, ...], coalesced: bool) -> None:
+        check_numel(shape)
         self.indices = indices
         self.values = values
         self.shape = shape

@@ -8,6 +8,7 @@ import numpy as np
 from mindtorch.backends.sparsecpu.array import NOT_DENSE
 from mindtorch.device import CPU, device
 from mindtorch.dispatch.keys import register_backend
+from mindtorch.geometry import check_numel
 from mindtorch.layout import COMPRESSED, compressed_like, layout
 from mindtorch.warning import warn_once
 
@@ -29,6 +30,7 @@ class CompressedArray:
     def __init__(
         self, compressed: np.ndarray, plain: np.ndarray, values: np.ndarray, shape: tuple[int, ...], layout: layout
     ) -> None:
+        check_numel(shape)
         self.compressed = compressed
         self.plain = plain
         self.values = values
