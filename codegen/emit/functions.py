@@ -155,7 +155,7 @@ def function_of(model: Model, op: Op) -> Function:
         has_no_derivative=model.derivative_of(op) is None,
         refused_operands=refused_operands(model, op) if op.kind == "out" else None,
         marks_requires_grad=takes_requires_grad(op),
-        explained=_explained(op, itself, signature) if public else "",
+        explained=_explained(op, itself, signature) if public or composite or op.kind == "out" else "",
         composite_call=composite_call,
         recorded_call=_recorded_call(model, op, composite_call) if composite else "",
         composite_is_written_out=written_out,
@@ -184,7 +184,8 @@ def _explained(op: Op, name: str, signature: Signature) -> str:
     if not unseen:
         return ""
     words = tuple_of(parameter.name for parameter in signature.positional)
-    return f"explained(error, {name}, ({name},), {words}, {{}})"
+    named = comma_separated(f'"{a.python_name}": {a.python_name}' for a in unseen if a.kwarg_only)
+    return f"explained(error, {name}, ({name},), {words}, {{{named}}})"
 
 
 def _is_handed_on(op: Op, argument: Argument) -> bool:

@@ -90,8 +90,8 @@ def empty_out(size, *more_size, memory_format=None, out):
         return raise_bad_argument(empty_out, size, *more_size, memory_format=memory_format, out=out)
     try:
         adopt_result(out, _empty_kernels[type(out_array)](size, None, None, None, None, memory_format, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, empty_out, (empty_out,), (size,), {}) from None
     mark_written(out)
     return out
 
@@ -174,8 +174,8 @@ def zeros_out(size, *more_size, out):
         return raise_bad_argument(zeros_out, size, *more_size, out=out)
     try:
         adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, zeros_out, (zeros_out,), (size,), {}) from None
     mark_written(out)
     return out
 
@@ -228,8 +228,8 @@ def ones_out(size, *more_size, out):
         return raise_bad_argument(ones_out, size, *more_size, out=out)
     try:
         adopt_result(out, _ones_kernels[type(out_array)](size, None, None, None, None, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, ones_out, (ones_out,), (size,), {}) from None
     mark_written(out)
     return out
 
@@ -282,8 +282,8 @@ def full_out(size, fill_value, *, out):
         return raise_bad_argument(full_out, size, fill_value, out=out)
     try:
         adopt_result(out, _full_kernels[type(out_array)](size, fill_value, None, None, None, None, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, full_out, (full_out,), (size, fill_value), {}) from None
     mark_written(out)
     return out
 
@@ -310,7 +310,10 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
         dtype = dtype_of(dtype, "arange", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "arange")
-    result = composite.arange_end(end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.arange_end(end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except CALL_ERRORS as error:
+        raise explained(error, arange_default, (arange_default,), (end,), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -348,7 +351,10 @@ def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory
         dtype = dtype_of(dtype, "arange", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "arange")
-    result = composite.arange_start(start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.arange_start(start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except CALL_ERRORS as error:
+        raise explained(error, arange_start, (arange_start,), (start, end), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -458,8 +464,8 @@ def arange_start_step_out(start, end, step=1, *, out):
         adopt_result(
             out, _arange_start_step_kernels[type(out_array)](start, end, step, None, None, None, None, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, arange_start_step_out, (arange_start_step_out,), (start, end, step), {}) from None
     mark_written(out)
     return out
 
@@ -521,8 +527,8 @@ def linspace_default_out(start, end, steps, *, out):
         adopt_result(
             out, _linspace_default_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, linspace_default_out, (linspace_default_out,), (start, end, steps), {}) from None
     mark_written(out)
     return out
 
@@ -579,9 +585,12 @@ def linspace_Tensor_Tensor(
         dtype = dtype_of(dtype, "linspace", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "linspace")
-    result = composite.linspace_tensors(
-        start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.linspace_tensors(
+            start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, linspace_Tensor_Tensor, (linspace_Tensor_Tensor,), (start, end, steps), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -644,9 +653,12 @@ def linspace_Tensor_Scalar(
         dtype = dtype_of(dtype, "linspace", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "linspace")
-    result = composite.linspace_tensors(
-        start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.linspace_tensors(
+            start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, linspace_Tensor_Scalar, (linspace_Tensor_Scalar,), (start, end, steps), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -709,9 +721,12 @@ def linspace_Scalar_Tensor(
         dtype = dtype_of(dtype, "linspace", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "linspace")
-    result = composite.linspace_tensors(
-        start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.linspace_tensors(
+            start, end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, linspace_Scalar_Tensor, (linspace_Scalar_Tensor,), (start, end, steps), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -863,9 +878,12 @@ def logspace_default(
         dtype = dtype_of(dtype, "logspace", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "logspace")
-    result = composite.logspace(
-        start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.logspace(
+            start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, logspace_default, (logspace_default,), (start, end, steps, base), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -955,9 +973,14 @@ def logspace_Tensor_Tensor(
         dtype = dtype_of(dtype, "logspace", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "logspace")
-    result = composite.logspace_tensors(
-        start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.logspace_tensors(
+            start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, logspace_Tensor_Tensor, (logspace_Tensor_Tensor,), (start, end, steps, base), {}
+        ) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1036,9 +1059,14 @@ def logspace_Scalar_Tensor(
         dtype = dtype_of(dtype, "logspace", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "logspace")
-    result = composite.logspace_tensors(
-        start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.logspace_tensors(
+            start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, logspace_Scalar_Tensor, (logspace_Scalar_Tensor,), (start, end, steps, base), {}
+        ) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1117,9 +1145,14 @@ def logspace_Tensor_Scalar(
         dtype = dtype_of(dtype, "logspace", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "logspace")
-    result = composite.logspace_tensors(
-        start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.logspace_tensors(
+            start, end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, logspace_Tensor_Scalar, (logspace_Tensor_Scalar,), (start, end, steps, base), {}
+        ) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1323,7 +1356,10 @@ def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memor
         dtype = dtype_of(dtype, "range", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "range")
-    result = composite.range_from_to(start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.range_from_to(start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except CALL_ERRORS as error:
+        raise explained(error, range_default, (range_default,), (start, end), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1385,8 +1421,8 @@ def eye_default_out(n, *, out):
         return raise_bad_argument(eye_default_out, n, out=out)
     try:
         adopt_result(out, _eye_default_kernels[type(out_array)](n, None, None, None, None, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, eye_default_out, (eye_default_out,), (n,), {}) from None
     mark_written(out)
     return out
 
@@ -1475,8 +1511,8 @@ def eye_m_out(n, m, *, out):
         return raise_bad_argument(eye_m_out, n, m, out=out)
     try:
         adopt_result(out, _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, eye_m_out, (eye_m_out,), (n, m), {}) from None
     mark_written(out)
     return out
 
@@ -1499,7 +1535,10 @@ def hann_window_default(window_length, *, dtype=None, layout=None, device=None, 
         dtype = dtype_of(dtype, "hann_window", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "hann_window")
-    result = composite.hann_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.hann_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except CALL_ERRORS as error:
+        raise explained(error, hann_window_default, (hann_window_default,), (window_length,), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1528,9 +1567,12 @@ def hann_window_periodic(
         dtype = dtype_of(dtype, "hann_window", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "hann_window")
-    result = composite.hann_window_periodic(
-        window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.hann_window_periodic(
+            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, hann_window_periodic, (hann_window_periodic,), (window_length, periodic), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1592,7 +1634,12 @@ def hamming_window_default(
         dtype = dtype_of(dtype, "hamming_window", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "hamming_window")
-    result = composite.hamming_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.hamming_window(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, hamming_window_default, (hamming_window_default,), (window_length,), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1621,9 +1668,14 @@ def hamming_window_periodic(
         dtype = dtype_of(dtype, "hamming_window", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "hamming_window")
-    result = composite.hamming_window_periodic(
-        window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.hamming_window_periodic(
+            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, hamming_window_periodic, (hamming_window_periodic,), (window_length, periodic), {}
+        ) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1655,9 +1707,14 @@ def hamming_window_periodic_alpha(
         dtype = dtype_of(dtype, "hamming_window", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "hamming_window")
-    result = composite.hamming_window_alpha(
-        window_length, periodic, alpha, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.hamming_window_alpha(
+            window_length, periodic, alpha, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, hamming_window_periodic_alpha, (hamming_window_periodic_alpha,), (window_length, periodic, alpha), {}
+        ) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1692,9 +1749,18 @@ def hamming_window_periodic_alpha_beta(
         dtype = dtype_of(dtype, "hamming_window", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "hamming_window")
-    result = composite.hamming_window_alpha_beta(
-        window_length, periodic, alpha, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.hamming_window_alpha_beta(
+            window_length, periodic, alpha, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            hamming_window_periodic_alpha_beta,
+            (hamming_window_periodic_alpha_beta,),
+            (window_length, periodic, alpha, beta),
+            {},
+        ) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1795,7 +1861,12 @@ def blackman_window_default(
         dtype = dtype_of(dtype, "blackman_window", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "blackman_window")
-    result = composite.blackman_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.blackman_window(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, blackman_window_default, (blackman_window_default,), (window_length,), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1824,9 +1895,14 @@ def blackman_window_periodic(
         dtype = dtype_of(dtype, "blackman_window", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "blackman_window")
-    result = composite.blackman_window_periodic(
-        window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.blackman_window_periodic(
+            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, blackman_window_periodic, (blackman_window_periodic,), (window_length, periodic), {}
+        ) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1888,7 +1964,12 @@ def bartlett_window_default(
         dtype = dtype_of(dtype, "bartlett_window", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "bartlett_window")
-    result = composite.bartlett_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.bartlett_window(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, bartlett_window_default, (bartlett_window_default,), (window_length,), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1917,9 +1998,14 @@ def bartlett_window_periodic(
         dtype = dtype_of(dtype, "bartlett_window", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "bartlett_window")
-    result = composite.bartlett_window_periodic(
-        window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.bartlett_window_periodic(
+            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, bartlett_window_periodic, (bartlett_window_periodic,), (window_length, periodic), {}
+        ) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1981,7 +2067,12 @@ def kaiser_window_default(
         dtype = dtype_of(dtype, "kaiser_window", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "kaiser_window")
-    result = composite.kaiser_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.kaiser_window(
+            window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, kaiser_window_default, (kaiser_window_default,), (window_length,), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2010,9 +2101,14 @@ def kaiser_window_periodic(
         dtype = dtype_of(dtype, "kaiser_window", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "kaiser_window")
-    result = composite.kaiser_window_periodic(
-        window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.kaiser_window_periodic(
+            window_length, periodic, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, kaiser_window_periodic, (kaiser_window_periodic,), (window_length, periodic), {}
+        ) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2044,9 +2140,12 @@ def kaiser_window_beta(
         dtype = dtype_of(dtype, "kaiser_window", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "kaiser_window")
-    result = composite.kaiser_window_beta(
-        window_length, periodic, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.kaiser_window_beta(
+            window_length, periodic, beta, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, kaiser_window_beta, (kaiser_window_beta,), (window_length, periodic, beta), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result

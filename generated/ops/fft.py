@@ -24,7 +24,6 @@ from mindtorch.dispatch.arguments import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.factory import check_options, check_out_options
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
@@ -85,8 +84,8 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
     refuse_grad("_fft_c2c", input, out)
     try:
         adopt_result(out, __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, _fft_c2c_out, (_fft_c2c_out,), (input, dim, normalization, forward), {}) from None
     mark_written(out)
     return out
 
@@ -149,8 +148,8 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
         adopt_result(
             out, __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, _fft_r2c_out, (_fft_r2c_out,), (input, dim, normalization, onesided), {}) from None
     mark_written(out)
     return out
 
@@ -211,8 +210,8 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
         adopt_result(
             out, __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, _fft_c2r_out, (_fft_c2r_out,), (input, dim, normalization, last_dim_size), {}) from None
     mark_written(out)
     return out
 
@@ -1228,9 +1227,18 @@ def stft_default(
         return_complex = bool_of(return_complex, "stft", "return_complex", 8)
     if align_to_window is not None and align_to_window is not False and align_to_window is not True:
         align_to_window = bool_of(align_to_window, "stft", "align_to_window", 9)
-    return composite.stft(
-        input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
-    )
+    try:
+        return composite.stft(
+            input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            stft_default,
+            (stft_default,),
+            (input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window),
+            {},
+        ) from None
 
 
 def stft_center(
@@ -1310,19 +1318,40 @@ def stft_center(
         return_complex = bool_of(return_complex, "stft", "return_complex", 10)
     if align_to_window is not None and align_to_window is not False and align_to_window is not True:
         align_to_window = bool_of(align_to_window, "stft", "align_to_window", 11)
-    return composite.stft_center(
-        input,
-        n_fft,
-        hop_length,
-        win_length,
-        window,
-        center,
-        pad_mode,
-        normalized,
-        onesided,
-        return_complex,
-        align_to_window,
-    )
+    try:
+        return composite.stft_center(
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex,
+            align_to_window,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            stft_center,
+            (stft_center,),
+            (
+                input,
+                n_fft,
+                hop_length,
+                win_length,
+                window,
+                center,
+                pad_mode,
+                normalized,
+                onesided,
+                return_complex,
+                align_to_window,
+            ),
+            {},
+        ) from None
 
 
 def stft(*args, **kwargs):

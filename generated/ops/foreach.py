@@ -27,7 +27,10 @@ def _foreach_add_Scalar(input, scalar):
         return raise_bad_argument(_foreach_add_Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_add", "scalar", 2)
-    return composite.add_scalar(input, scalar)
+    try:
+        return composite.add_scalar(input, scalar)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_add_Scalar, (_foreach_add_Scalar,), (input, scalar), {}) from None
 
 
 def _foreach_add__Scalar(input, scalar):
@@ -51,7 +54,10 @@ def _foreach_add_List(input, other, *, alpha=1):
         return raise_bad_argument(_foreach_add_List, input, other, alpha=alpha)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "_foreach_add", "alpha")
-    return composite.add_list(input, other, alpha=alpha)
+    try:
+        return composite.add_list(input, other, alpha=alpha)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_add_List, (_foreach_add_List,), (input, other), {"alpha": alpha}) from None
 
 
 def _foreach_add__List(input, other, *, alpha=1):
@@ -73,7 +79,10 @@ def _foreach_add_ScalarList(input, scalars):
         return call(_foreach_add_ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_add_ScalarList, input, scalars)
-    return composite.add_scalar_list(input, scalars)
+    try:
+        return composite.add_scalar_list(input, scalars)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_add_ScalarList, (_foreach_add_ScalarList,), (input, scalars), {}) from None
 
 
 def _foreach_add__ScalarList(input, scalars):
@@ -95,7 +104,10 @@ def _foreach_add_Tensor(input, other, *, alpha=1):
         return raise_bad_argument(_foreach_add_Tensor, input, other, alpha=alpha)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "_foreach_add", "alpha")
-    return composite.add_tensor(input, other, alpha=alpha)
+    try:
+        return composite.add_tensor(input, other, alpha=alpha)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_add_Tensor, (_foreach_add_Tensor,), (input, other), {"alpha": alpha}) from None
 
 
 def _foreach_add(*args, **kwargs):
@@ -157,7 +169,10 @@ def _foreach_sub_Scalar(input, scalar):
         return raise_bad_argument(_foreach_sub_Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_sub", "scalar", 2)
-    return composite.sub_scalar(input, scalar)
+    try:
+        return composite.sub_scalar(input, scalar)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_sub_Scalar, (_foreach_sub_Scalar,), (input, scalar), {}) from None
 
 
 def _foreach_sub__Scalar(input, scalar):
@@ -181,7 +196,10 @@ def _foreach_sub_List(input, other, *, alpha=1):
         return raise_bad_argument(_foreach_sub_List, input, other, alpha=alpha)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "_foreach_sub", "alpha")
-    return composite.sub_list(input, other, alpha=alpha)
+    try:
+        return composite.sub_list(input, other, alpha=alpha)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_sub_List, (_foreach_sub_List,), (input, other), {"alpha": alpha}) from None
 
 
 def _foreach_sub__List(input, other, *, alpha=1):
@@ -203,7 +221,10 @@ def _foreach_sub_ScalarList(input, scalars):
         return call(_foreach_sub_ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_sub_ScalarList, input, scalars)
-    return composite.sub_scalar_list(input, scalars)
+    try:
+        return composite.sub_scalar_list(input, scalars)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_sub_ScalarList, (_foreach_sub_ScalarList,), (input, scalars), {}) from None
 
 
 def _foreach_sub(*args, **kwargs):
@@ -249,7 +270,10 @@ def _foreach_mul_Scalar(input, scalar):
         return raise_bad_argument(_foreach_mul_Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_mul", "scalar", 2)
-    return composite.mul_scalar(input, scalar)
+    try:
+        return composite.mul_scalar(input, scalar)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_mul_Scalar, (_foreach_mul_Scalar,), (input, scalar), {}) from None
 
 
 def _foreach_mul__Scalar(input, scalar):
@@ -271,7 +295,10 @@ def _foreach_mul_List(input, other):
         return raise_bad_argument(_foreach_mul_List, input, other)
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_mul_List, input, other)
-    return composite.mul_list(input, other)
+    try:
+        return composite.mul_list(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_mul_List, (_foreach_mul_List,), (input, other), {}) from None
 
 
 def _foreach_mul__List(input, other):
@@ -291,7 +318,10 @@ def _foreach_mul_ScalarList(input, scalars):
         return call(_foreach_mul_ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_mul_ScalarList, input, scalars)
-    return composite.mul_scalar_list(input, scalars)
+    try:
+        return composite.mul_scalar_list(input, scalars)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_mul_ScalarList, (_foreach_mul_ScalarList,), (input, scalars), {}) from None
 
 
 def _foreach_mul__ScalarList(input, scalars):
@@ -311,7 +341,10 @@ def _foreach_mul_Tensor(input, other):
         return raise_bad_argument(_foreach_mul_Tensor, input, other)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_mul_Tensor, input, other)
-    return composite.mul_tensor(input, other)
+    try:
+        return composite.mul_tensor(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_mul_Tensor, (_foreach_mul_Tensor,), (input, other), {}) from None
 
 
 def _foreach_mul(*args, **kwargs):
@@ -371,7 +404,10 @@ def _foreach_div_Scalar(input, scalar):
         return raise_bad_argument(_foreach_div_Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_div", "scalar", 2)
-    return composite.div_scalar(input, scalar)
+    try:
+        return composite.div_scalar(input, scalar)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_div_Scalar, (_foreach_div_Scalar,), (input, scalar), {}) from None
 
 
 def _foreach_div__Scalar(input, scalar):
@@ -393,7 +429,10 @@ def _foreach_div_List(input, other):
         return raise_bad_argument(_foreach_div_List, input, other)
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_div_List, input, other)
-    return composite.div_list(input, other)
+    try:
+        return composite.div_list(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_div_List, (_foreach_div_List,), (input, other), {}) from None
 
 
 def _foreach_div__List(input, other):
@@ -413,7 +452,10 @@ def _foreach_div_ScalarList(input, scalars):
         return call(_foreach_div_ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_div_ScalarList, input, scalars)
-    return composite.div_scalar_list(input, scalars)
+    try:
+        return composite.div_scalar_list(input, scalars)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_div_ScalarList, (_foreach_div_ScalarList,), (input, scalars), {}) from None
 
 
 def _foreach_div__ScalarList(input, scalars):
@@ -433,7 +475,10 @@ def _foreach_div_Tensor(input, other):
         return raise_bad_argument(_foreach_div_Tensor, input, other)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_div_Tensor, input, other)
-    return composite.div_tensor(input, other)
+    try:
+        return composite.div_tensor(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_div_Tensor, (_foreach_div_Tensor,), (input, other), {}) from None
 
 
 def _foreach_div(*args, **kwargs):
@@ -493,7 +538,10 @@ def _foreach_clamp_max_Scalar(input, scalar):
         return raise_bad_argument(_foreach_clamp_max_Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_clamp_max", "scalar", 2)
-    return composite.clamp_max_scalar(input, scalar)
+    try:
+        return composite.clamp_max_scalar(input, scalar)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_clamp_max_Scalar, (_foreach_clamp_max_Scalar,), (input, scalar), {}) from None
 
 
 def _foreach_clamp_max__Scalar(input, scalar):
@@ -515,7 +563,10 @@ def _foreach_clamp_max_List(input, other):
         return raise_bad_argument(_foreach_clamp_max_List, input, other)
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_clamp_max_List, input, other)
-    return composite.clamp_max_list(input, other)
+    try:
+        return composite.clamp_max_list(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_clamp_max_List, (_foreach_clamp_max_List,), (input, other), {}) from None
 
 
 def _foreach_clamp_max__List(input, other):
@@ -535,7 +586,12 @@ def _foreach_clamp_max_ScalarList(input, scalars):
         return call(_foreach_clamp_max_ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_clamp_max_ScalarList, input, scalars)
-    return composite.clamp_max_scalar_list(input, scalars)
+    try:
+        return composite.clamp_max_scalar_list(input, scalars)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _foreach_clamp_max_ScalarList, (_foreach_clamp_max_ScalarList,), (input, scalars), {}
+        ) from None
 
 
 def _foreach_clamp_max(*args, **kwargs):
@@ -591,7 +647,10 @@ def _foreach_clamp_min_Scalar(input, scalar):
         return raise_bad_argument(_foreach_clamp_min_Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_clamp_min", "scalar", 2)
-    return composite.clamp_min_scalar(input, scalar)
+    try:
+        return composite.clamp_min_scalar(input, scalar)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_clamp_min_Scalar, (_foreach_clamp_min_Scalar,), (input, scalar), {}) from None
 
 
 def _foreach_clamp_min__Scalar(input, scalar):
@@ -613,7 +672,10 @@ def _foreach_clamp_min_List(input, other):
         return raise_bad_argument(_foreach_clamp_min_List, input, other)
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_clamp_min_List, input, other)
-    return composite.clamp_min_list(input, other)
+    try:
+        return composite.clamp_min_list(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_clamp_min_List, (_foreach_clamp_min_List,), (input, other), {}) from None
 
 
 def _foreach_clamp_min__List(input, other):
@@ -633,7 +695,12 @@ def _foreach_clamp_min_ScalarList(input, scalars):
         return call(_foreach_clamp_min_ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_clamp_min_ScalarList, input, scalars)
-    return composite.clamp_min_scalar_list(input, scalars)
+    try:
+        return composite.clamp_min_scalar_list(input, scalars)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _foreach_clamp_min_ScalarList, (_foreach_clamp_min_ScalarList,), (input, scalars), {}
+        ) from None
 
 
 def _foreach_clamp_min(*args, **kwargs):
@@ -689,7 +756,10 @@ def _foreach_maximum_Scalar(input, scalar):
         return raise_bad_argument(_foreach_maximum_Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_maximum", "scalar", 2)
-    return composite.maximum_scalar(input, scalar)
+    try:
+        return composite.maximum_scalar(input, scalar)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_maximum_Scalar, (_foreach_maximum_Scalar,), (input, scalar), {}) from None
 
 
 def _foreach_maximum__Scalar(input, scalar):
@@ -711,7 +781,10 @@ def _foreach_maximum_List(input, other):
         return raise_bad_argument(_foreach_maximum_List, input, other)
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_maximum_List, input, other)
-    return composite.maximum_list(input, other)
+    try:
+        return composite.maximum_list(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_maximum_List, (_foreach_maximum_List,), (input, other), {}) from None
 
 
 def _foreach_maximum__List(input, other):
@@ -731,7 +804,12 @@ def _foreach_maximum_ScalarList(input, scalars):
         return call(_foreach_maximum_ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_maximum_ScalarList, input, scalars)
-    return composite.maximum_scalar_list(input, scalars)
+    try:
+        return composite.maximum_scalar_list(input, scalars)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _foreach_maximum_ScalarList, (_foreach_maximum_ScalarList,), (input, scalars), {}
+        ) from None
 
 
 def _foreach_maximum(*args, **kwargs):
@@ -782,7 +860,10 @@ def _foreach_minimum_Scalar(input, scalar):
         return raise_bad_argument(_foreach_minimum_Scalar, input, scalar)
     if type(scalar) is not int and type(scalar) is not float:
         scalar = scalar_of(scalar, "_foreach_minimum", "scalar", 2)
-    return composite.minimum_scalar(input, scalar)
+    try:
+        return composite.minimum_scalar(input, scalar)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_minimum_Scalar, (_foreach_minimum_Scalar,), (input, scalar), {}) from None
 
 
 def _foreach_minimum__Scalar(input, scalar):
@@ -804,7 +885,10 @@ def _foreach_minimum_List(input, other):
         return raise_bad_argument(_foreach_minimum_List, input, other)
     if type(other) is not list and not isinstance(other, (list, tuple)):
         return raise_bad_argument(_foreach_minimum_List, input, other)
-    return composite.minimum_list(input, other)
+    try:
+        return composite.minimum_list(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_minimum_List, (_foreach_minimum_List,), (input, other), {}) from None
 
 
 def _foreach_minimum__List(input, other):
@@ -824,7 +908,12 @@ def _foreach_minimum_ScalarList(input, scalars):
         return call(_foreach_minimum_ScalarList, input, scalars)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_minimum_ScalarList, input, scalars)
-    return composite.minimum_scalar_list(input, scalars)
+    try:
+        return composite.minimum_scalar_list(input, scalars)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _foreach_minimum_ScalarList, (_foreach_minimum_ScalarList,), (input, scalars), {}
+        ) from None
 
 
 def _foreach_minimum(*args, **kwargs):
@@ -879,7 +968,12 @@ def _foreach_addcdiv_Scalar(input, tensor1, tensor2, value=1):
         return raise_bad_argument(_foreach_addcdiv_Scalar, input, tensor1, tensor2, value)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "_foreach_addcdiv", "value", 4)
-    return composite.addcdiv_scalar(input, tensor1, tensor2, value)
+    try:
+        return composite.addcdiv_scalar(input, tensor1, tensor2, value)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _foreach_addcdiv_Scalar, (_foreach_addcdiv_Scalar,), (input, tensor1, tensor2, value), {}
+        ) from None
 
 
 def _foreach_addcdiv__Scalar(input, tensor1, tensor2, value=1):
@@ -907,7 +1001,12 @@ def _foreach_addcdiv_ScalarList(input, tensor1, tensor2, scalars):
         return raise_bad_argument(_foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
         return raise_bad_argument(_foreach_addcdiv_ScalarList, input, tensor1, tensor2, scalars)
-    return composite.addcdiv_scalar_list(input, tensor1, tensor2, scalars)
+    try:
+        return composite.addcdiv_scalar_list(input, tensor1, tensor2, scalars)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _foreach_addcdiv_ScalarList, (_foreach_addcdiv_ScalarList,), (input, tensor1, tensor2, scalars), {}
+        ) from None
 
 
 def _foreach_addcdiv__ScalarList(input, tensor1, tensor2, scalars):
@@ -935,7 +1034,12 @@ def _foreach_addcdiv_Tensor(input, tensor1, tensor2, scalars):
         return raise_bad_argument(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
         return raise_bad_argument(_foreach_addcdiv_Tensor, input, tensor1, tensor2, scalars)
-    return composite.addcdiv_tensor(input, tensor1, tensor2, scalars)
+    try:
+        return composite.addcdiv_tensor(input, tensor1, tensor2, scalars)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _foreach_addcdiv_Tensor, (_foreach_addcdiv_Tensor,), (input, tensor1, tensor2, scalars), {}
+        ) from None
 
 
 def _foreach_addcdiv(*args, **kwargs):
@@ -998,7 +1102,12 @@ def _foreach_addcmul_Scalar(input, tensor1, tensor2, value=1):
         return raise_bad_argument(_foreach_addcmul_Scalar, input, tensor1, tensor2, value)
     if type(value) is not int and type(value) is not float:
         value = scalar_of(value, "_foreach_addcmul", "value", 4)
-    return composite.addcmul_scalar(input, tensor1, tensor2, value)
+    try:
+        return composite.addcmul_scalar(input, tensor1, tensor2, value)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _foreach_addcmul_Scalar, (_foreach_addcmul_Scalar,), (input, tensor1, tensor2, value), {}
+        ) from None
 
 
 def _foreach_addcmul__Scalar(input, tensor1, tensor2, value=1):
@@ -1026,7 +1135,12 @@ def _foreach_addcmul_ScalarList(input, tensor1, tensor2, scalars):
         return raise_bad_argument(_foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
         return raise_bad_argument(_foreach_addcmul_ScalarList, input, tensor1, tensor2, scalars)
-    return composite.addcmul_scalar_list(input, tensor1, tensor2, scalars)
+    try:
+        return composite.addcmul_scalar_list(input, tensor1, tensor2, scalars)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _foreach_addcmul_ScalarList, (_foreach_addcmul_ScalarList,), (input, tensor1, tensor2, scalars), {}
+        ) from None
 
 
 def _foreach_addcmul__ScalarList(input, tensor1, tensor2, scalars):
@@ -1054,7 +1168,12 @@ def _foreach_addcmul_Tensor(input, tensor1, tensor2, scalars):
         return raise_bad_argument(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
     if type(tensor2) is not list and not isinstance(tensor2, (list, tuple)):
         return raise_bad_argument(_foreach_addcmul_Tensor, input, tensor1, tensor2, scalars)
-    return composite.addcmul_tensor(input, tensor1, tensor2, scalars)
+    try:
+        return composite.addcmul_tensor(input, tensor1, tensor2, scalars)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _foreach_addcmul_Tensor, (_foreach_addcmul_Tensor,), (input, tensor1, tensor2, scalars), {}
+        ) from None
 
 
 def _foreach_addcmul(*args, **kwargs):
@@ -1115,7 +1234,10 @@ def _foreach_lerp_List(input, tensors1, weights):
         return raise_bad_argument(_foreach_lerp_List, input, tensors1, weights)
     if type(weights) is not list and not isinstance(weights, (list, tuple)):
         return raise_bad_argument(_foreach_lerp_List, input, tensors1, weights)
-    return composite.lerp_list(input, tensors1, weights)
+    try:
+        return composite.lerp_list(input, tensors1, weights)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_lerp_List, (_foreach_lerp_List,), (input, tensors1, weights), {}) from None
 
 
 def _foreach_lerp__List(input, tensors1, weights):
@@ -1141,7 +1263,10 @@ def _foreach_lerp_Scalar(input, tensors1, weight):
         return raise_bad_argument(_foreach_lerp_Scalar, input, tensors1, weight)
     if type(weight) is not int and type(weight) is not float:
         weight = scalar_of(weight, "_foreach_lerp", "weight", 3)
-    return composite.lerp_scalar(input, tensors1, weight)
+    try:
+        return composite.lerp_scalar(input, tensors1, weight)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_lerp_Scalar, (_foreach_lerp_Scalar,), (input, tensors1, weight), {}) from None
 
 
 def _foreach_lerp__Scalar(input, tensors1, weight):
@@ -1165,7 +1290,12 @@ def _foreach_lerp_ScalarList(input, tensors1, weight):
         return raise_bad_argument(_foreach_lerp_ScalarList, input, tensors1, weight)
     if type(tensors1) is not list and not isinstance(tensors1, (list, tuple)):
         return raise_bad_argument(_foreach_lerp_ScalarList, input, tensors1, weight)
-    return composite.lerp_scalar_list(input, tensors1, weight)
+    try:
+        return composite.lerp_scalar_list(input, tensors1, weight)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _foreach_lerp_ScalarList, (_foreach_lerp_ScalarList,), (input, tensors1, weight), {}
+        ) from None
 
 
 def _foreach_lerp(*args, **kwargs):
@@ -1213,7 +1343,10 @@ def _foreach_pow_List(input, exponent):
         return raise_bad_argument(_foreach_pow_List, input, exponent)
     if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
         return raise_bad_argument(_foreach_pow_List, input, exponent)
-    return composite.pow_list(input, exponent)
+    try:
+        return composite.pow_list(input, exponent)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_pow_List, (_foreach_pow_List,), (input, exponent), {}) from None
 
 
 def _foreach_pow__List(input, exponent):
@@ -1235,7 +1368,10 @@ def _foreach_pow_Scalar(input, exponent):
         return raise_bad_argument(_foreach_pow_Scalar, input, exponent)
     if type(exponent) is not int and type(exponent) is not float:
         exponent = scalar_of(exponent, "_foreach_pow", "exponent", 2)
-    return composite.pow_scalar(input, exponent)
+    try:
+        return composite.pow_scalar(input, exponent)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_pow_Scalar, (_foreach_pow_Scalar,), (input, exponent), {}) from None
 
 
 def _foreach_pow__Scalar(input, exponent):
@@ -1255,7 +1391,10 @@ def _foreach_pow_ScalarList(input, exponent):
         return call(_foreach_pow_ScalarList, input, exponent)
     if type(input) is not list and not isinstance(input, (list, tuple)):
         return raise_bad_argument(_foreach_pow_ScalarList, input, exponent)
-    return composite.pow_scalar_list(input, exponent)
+    try:
+        return composite.pow_scalar_list(input, exponent)
+    except CALL_ERRORS as error:
+        raise explained(error, _foreach_pow_ScalarList, (_foreach_pow_ScalarList,), (input, exponent), {}) from None
 
 
 def _foreach_pow__ScalarList(input, exponent):
@@ -1288,7 +1427,12 @@ def _foreach_pow_ScalarAndTensor(input, exponent):
         input = scalar_of(input, "_foreach_pow", "input", 1)
     if type(exponent) is not list and not isinstance(exponent, (list, tuple)):
         return raise_bad_argument(_foreach_pow_ScalarAndTensor, input, exponent)
-    return composite.pow_of_scalar(input, exponent)
+    try:
+        return composite.pow_of_scalar(input, exponent)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _foreach_pow_ScalarAndTensor, (_foreach_pow_ScalarAndTensor,), (input, exponent), {}
+        ) from None
 
 
 def _foreach_pow(*args, **kwargs):

@@ -278,8 +278,8 @@ def index_select_out(input, dim, index, *, out):
     refuse_grad("index_select", input, out)
     try:
         adopt_result(out, _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, index_select_out, (index_select_out,), (input, dim, index), {}) from None
     mark_written(out)
     return out
 
@@ -317,7 +317,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     try:
         return wrap(_index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha), node)
     except CALL_ERRORS as error:
-        raise explained(error, index_add, (index_add,), (input, dim, index, source), {}) from None
+        raise explained(error, index_add, (index_add,), (input, dim, index, source), {"alpha": alpha}) from None
 
 
 def index_add_(input, dim, index, source, *, alpha=1):
@@ -349,7 +349,7 @@ def index_add_(input, dim, index, source, *, alpha=1):
     try:
         _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=input_array)
     except CALL_ERRORS as error:
-        raise explained(error, index_add_, (index_add_,), (input, dim, index, source), {}) from None
+        raise explained(error, index_add_, (index_add_,), (input, dim, index, source), {"alpha": alpha}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -377,8 +377,8 @@ def index_add_out(input, dim, index, source, *, alpha=1, out):
             out,
             _index_add_kernels[type(input_array)](input_array, dim, index_array, source_array, alpha, out=out_array),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, index_add_out, (index_add_out,), (input, dim, index, source), {"alpha": alpha}) from None
     mark_written(out)
     return out
 
@@ -435,8 +435,8 @@ def gather_out(input, dim, index, *, sparse_grad=False, out):
     refuse_grad("gather", input, out)
     try:
         adopt_result(out, _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, gather_out, (gather_out,), (input, dim, index), {}) from None
     mark_written(out)
     return out
 
@@ -525,8 +525,8 @@ def scatter_src_out(input, dim, index, src, *, out):
         adopt_result(
             out, _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, scatter_src_out, (scatter_src_out,), (input, dim, index, src), {}) from None
     mark_written(out)
     return out
 
@@ -620,8 +620,8 @@ def scatter_value_out(input, dim, index, value, *, out):
         adopt_result(
             out, _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, scatter_value_out, (scatter_value_out,), (input, dim, index, value), {}) from None
     mark_written(out)
     return out
 
@@ -710,8 +710,8 @@ def scatter_add_out(input, dim, index, src, *, out):
         adopt_result(
             out, _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, scatter_add_out, (scatter_add_out,), (input, dim, index, src), {}) from None
     mark_written(out)
     return out
 
@@ -809,8 +809,10 @@ def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
                 input_array, dim, index_array, src_array, reduce, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, scatter_reduce_overload_out, (scatter_reduce_overload_out,), (input, dim, index, src), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -977,8 +979,10 @@ def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
                 input_array, dim, index_array, value, reduce, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, scatter_value_reduce_out, (scatter_value_reduce_out,), (input, dim, index, value), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -1097,8 +1101,10 @@ def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out
                 input_array, dim, index_array, src_array, reduce, include_self, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, scatter_reduce_out, (scatter_reduce_out,), (input, dim, index, src, reduce), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -1217,8 +1223,8 @@ def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, ou
                 input_array, dim, index_array, source_array, reduce, include_self, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, index_reduce_out, (index_reduce_out,), (input, dim, index, source, reduce), {}) from None
     mark_written(out)
     return out
 
@@ -1447,7 +1453,9 @@ def nonzero_static(input, *, size, fill_value=-1):
     try:
         return composite.nonzero_static(input, size=size, fill_value=fill_value)
     except CALL_ERRORS as error:
-        raise explained(error, nonzero_static, (nonzero_static,), (input,), {}) from None
+        raise explained(
+            error, nonzero_static, (nonzero_static,), (input,), {"size": size, "fill_value": fill_value}
+        ) from None
 
 
 _cat_kernels = kernel_table("cat")
@@ -1504,8 +1512,8 @@ def cat_out(tensors, dim=0, *, out):
     refuse_grad("cat", *tensors, out)
     try:
         adopt_result(out, _cat_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, cat_out, (cat_out,), (tensors, dim), {}) from None
     mark_written(out)
     return out
 
@@ -1563,8 +1571,8 @@ def stack_out(tensors, dim=0, *, out):
     refuse_grad("stack", *tensors, out)
     try:
         adopt_result(out, _stack_kernels[type(tensors_arrays[0])](tensors_arrays, dim, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, stack_out, (stack_out,), (tensors, dim), {}) from None
     mark_written(out)
     return out
 
@@ -1798,8 +1806,8 @@ def tril_out(input, diagonal=0, *, out):
     refuse_grad("tril", input, out)
     try:
         adopt_result(out, _tril_kernels[type(input_array)](input_array, diagonal, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, tril_out, (tril_out,), (input, diagonal), {}) from None
     mark_written(out)
     return out
 
@@ -1880,8 +1888,8 @@ def triu_out(input, diagonal=0, *, out):
     refuse_grad("triu", input, out)
     try:
         adopt_result(out, _triu_kernels[type(input_array)](input_array, diagonal, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, triu_out, (triu_out,), (input, diagonal), {}) from None
     mark_written(out)
     return out
 
@@ -2367,7 +2375,16 @@ def repeat_interleave_self_Tensor(input, repeats, dim=None, *, output_size=None)
         dim = int_of(dim, "repeat_interleave", "dim", 3)
     if output_size is not None and type(output_size) is not int:
         output_size = int_of(output_size, "repeat_interleave", "output_size")
-    return composite.repeat_interleave_tensor(input, repeats, dim, output_size=output_size)
+    try:
+        return composite.repeat_interleave_tensor(input, repeats, dim, output_size=output_size)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            repeat_interleave_self_Tensor,
+            (repeat_interleave_self_Tensor,),
+            (input, repeats, dim),
+            {"output_size": output_size},
+        ) from None
 
 
 def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
@@ -2382,7 +2399,16 @@ def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
         dim = int_of(dim, "repeat_interleave", "dim", 3)
     if output_size is not None and type(output_size) is not int:
         output_size = int_of(output_size, "repeat_interleave", "output_size")
-    return composite.repeat_interleave_int(input, repeats, dim, output_size=output_size)
+    try:
+        return composite.repeat_interleave_int(input, repeats, dim, output_size=output_size)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            repeat_interleave_self_int,
+            (repeat_interleave_self_int,),
+            (input, repeats, dim),
+            {"output_size": output_size},
+        ) from None
 
 
 def repeat_interleave_Tensor(repeats, *, output_size=None):
@@ -2393,7 +2419,12 @@ def repeat_interleave_Tensor(repeats, *, output_size=None):
         return raise_bad_argument(repeat_interleave_Tensor, repeats, output_size=output_size)
     if output_size is not None and type(output_size) is not int:
         output_size = int_of(output_size, "repeat_interleave", "output_size")
-    return composite.repeat_interleave_numbers(repeats, output_size=output_size)
+    try:
+        return composite.repeat_interleave_numbers(repeats, output_size=output_size)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, repeat_interleave_Tensor, (repeat_interleave_Tensor,), (repeats,), {"output_size": output_size}
+        ) from None
 
 
 def repeat_interleave(*args, **kwargs):
@@ -2578,7 +2609,12 @@ def index_fill_int_Scalar(input, dim, index, value):
         node.kept = (save(index),)
     if node is not None:
         return recorded(node, composite.index_fill, input, dim, index, value)
-    return composite.index_fill(input, dim, index, value)
+    try:
+        return composite.index_fill(input, dim, index, value)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, index_fill_int_Scalar, (index_fill_int_Scalar,), (input, dim, index, value), {}
+        ) from None
 
 
 def index_fill__int_Scalar(input, dim, index, value):
@@ -2608,7 +2644,12 @@ def index_fill_int_Tensor(input, dim, index, value):
         return raise_bad_argument(index_fill_int_Tensor, input, dim, index, value)
     if type(dim) is not int:
         dim = int_of(dim, "index_fill", "dim", 2)
-    return composite.index_fill_tensor(input, dim, index, value)
+    try:
+        return composite.index_fill_tensor(input, dim, index, value)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, index_fill_int_Tensor, (index_fill_int_Tensor,), (input, dim, index, value), {}
+        ) from None
 
 
 def index_fill(input, dim, index, value):

@@ -295,7 +295,7 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
     try:
         return wrap(_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node)
     except CALL_ERRORS as error:
-        raise explained(error, addmm, (addmm,), (input, mat1, mat2), {}) from None
+        raise explained(error, addmm, (addmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}) from None
 
 
 def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
@@ -334,7 +334,7 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
     try:
         _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=input_array)
     except CALL_ERRORS as error:
-        raise explained(error, addmm_, (addmm_,), (input, mat1, mat2), {}) from None
+        raise explained(error, addmm_, (addmm_,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -361,8 +361,8 @@ def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
         adopt_result(
             out, _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, addmm_out, (addmm_out,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}) from None
     mark_written(out)
     return out
 
@@ -405,7 +405,7 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
     try:
         return wrap(_baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
     except CALL_ERRORS as error:
-        raise explained(error, baddbmm, (baddbmm,), (input, batch1, batch2), {}) from None
+        raise explained(error, baddbmm, (baddbmm,), (input, batch1, batch2), {"beta": beta, "alpha": alpha}) from None
 
 
 def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
@@ -442,7 +442,7 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
     try:
         _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
     except CALL_ERRORS as error:
-        raise explained(error, baddbmm_, (baddbmm_,), (input, batch1, batch2), {}) from None
+        raise explained(error, baddbmm_, (baddbmm_,), (input, batch1, batch2), {"beta": beta, "alpha": alpha}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -470,8 +470,10 @@ def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
             out,
             _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, baddbmm_out, (baddbmm_out,), (input, batch1, batch2), {"beta": beta, "alpha": alpha}
+        ) from None
     mark_written(out)
     return out
 
@@ -514,7 +516,7 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
     try:
         return wrap(_addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha), node)
     except CALL_ERRORS as error:
-        raise explained(error, addmv, (addmv,), (input, mat, vec), {}) from None
+        raise explained(error, addmv, (addmv,), (input, mat, vec), {"beta": beta, "alpha": alpha}) from None
 
 
 def addmv_(input, mat, vec, *more, beta=1, alpha=1):
@@ -551,7 +553,7 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
     try:
         _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=input_array)
     except CALL_ERRORS as error:
-        raise explained(error, addmv_, (addmv_,), (input, mat, vec), {}) from None
+        raise explained(error, addmv_, (addmv_,), (input, mat, vec), {"beta": beta, "alpha": alpha}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -578,8 +580,8 @@ def addmv_out(input, mat, vec, *, beta=1, alpha=1, out):
         adopt_result(
             out, _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, addmv_out, (addmv_out,), (input, mat, vec), {"beta": beta, "alpha": alpha}) from None
     mark_written(out)
     return out
 
@@ -622,7 +624,7 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
     try:
         return wrap(_addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
     except CALL_ERRORS as error:
-        raise explained(error, addbmm, (addbmm,), (input, batch1, batch2), {}) from None
+        raise explained(error, addbmm, (addbmm,), (input, batch1, batch2), {"beta": beta, "alpha": alpha}) from None
 
 
 def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
@@ -659,7 +661,7 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
     try:
         _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
     except CALL_ERRORS as error:
-        raise explained(error, addbmm_, (addbmm_,), (input, batch1, batch2), {}) from None
+        raise explained(error, addbmm_, (addbmm_,), (input, batch1, batch2), {"beta": beta, "alpha": alpha}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -686,8 +688,10 @@ def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
         adopt_result(
             out, _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, addbmm_out, (addbmm_out,), (input, batch1, batch2), {"beta": beta, "alpha": alpha}
+        ) from None
     mark_written(out)
     return out
 
@@ -729,7 +733,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
     try:
         return composite.addr(input, vec1, vec2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
-        raise explained(error, addr, (addr,), (input, vec1, vec2), {}) from None
+        raise explained(error, addr, (addr,), (input, vec1, vec2), {"beta": beta, "alpha": alpha}) from None
 
 
 def addr_(input, vec1, vec2, *, beta=1, alpha=1):
@@ -882,7 +886,7 @@ def einsum(equation, tensors, *, path=None):
     try:
         return composite.einsum(equation, tensors, path=path)
     except CALL_ERRORS as error:
-        raise explained(error, einsum, (einsum,), (equation, tensors), {}) from None
+        raise explained(error, einsum, (einsum,), (equation, tensors), {"path": path}) from None
 
 
 def tensordot(input, other, dims_self, dims_other, *, out=None):
@@ -1051,7 +1055,7 @@ def linalg_vecdot(x, y, *, dim=-1, out=None, axis=None):
     try:
         return composite.linalg_vecdot(x, y, dim=dim)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_vecdot, (linalg_vecdot,), (x, y), {}) from None
+        raise explained(error, linalg_vecdot, (linalg_vecdot,), (x, y), {"dim": dim}) from None
 
 
 def linalg_vecdot_out(x, y, *, dim=-1, out):
@@ -3058,7 +3062,9 @@ def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     try:
         return composite.linalg_diagonal(A, offset=offset, dim1=dim1, dim2=dim2)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_diagonal, (linalg_diagonal,), (A,), {}) from None
+        raise explained(
+            error, linalg_diagonal, (linalg_diagonal,), (A,), {"offset": offset, "dim1": dim1, "dim2": dim2}
+        ) from None
 
 
 def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
@@ -3077,7 +3083,12 @@ def linalg_matrix_norm_default(input, ord, dim=(-2, -1), keepdim=False, *, dtype
         keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
-    return composite.linalg_matrix_norm(input, ord, dim, keepdim, dtype=dtype)
+    try:
+        return composite.linalg_matrix_norm(input, ord, dim, keepdim, dtype=dtype)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, linalg_matrix_norm_default, (linalg_matrix_norm_default,), (input, ord, dim, keepdim), {}
+        ) from None
 
 
 def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, dtype=None, out):
@@ -3116,7 +3127,12 @@ def linalg_matrix_norm_str_ord(input, ord="fro", dim=(-2, -1), keepdim=False, *,
         keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
-    return composite.linalg_matrix_norm_named(input, ord, dim, keepdim, dtype=dtype)
+    try:
+        return composite.linalg_matrix_norm_named(input, ord, dim, keepdim, dtype=dtype)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, linalg_matrix_norm_str_ord, (linalg_matrix_norm_str_ord,), (input, ord, dim, keepdim), {}
+        ) from None
 
 
 def linalg_matrix_norm(
@@ -3211,7 +3227,10 @@ def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
         dim = ints_of(dim, "nuclear_norm", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
-    return composite.nuclear_norm_dim(input, dim, keepdim)
+    try:
+        return composite.nuclear_norm_dim(input, dim, keepdim)
+    except CALL_ERRORS as error:
+        raise explained(error, nuclear_norm_dim, (nuclear_norm_dim,), (input, dim, keepdim), {}) from None
 
 
 def nuclear_norm(*args, **kwargs):
@@ -3306,7 +3325,10 @@ def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None,
         keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_norm", "dtype")
-    return composite.linalg_norm(input, ord, dim, keepdim, dtype=dtype)
+    try:
+        return composite.linalg_norm(input, ord, dim, keepdim, dtype=dtype)
+    except CALL_ERRORS as error:
+        raise explained(error, linalg_norm_default, (linalg_norm_default,), (input, ord, dim, keepdim), {}) from None
 
 
 def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=None, out):
@@ -3349,7 +3371,10 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=
         keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_norm", "dtype")
-    return composite.linalg_norm_named(input, ord, dim, keepdim, dtype=dtype)
+    try:
+        return composite.linalg_norm_named(input, ord, dim, keepdim, dtype=dtype)
+    except CALL_ERRORS as error:
+        raise explained(error, linalg_norm_ord_str, (linalg_norm_ord_str,), (input, ord, dim, keepdim), {}) from None
 
 
 def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
@@ -3413,7 +3438,10 @@ def linalg_cond_default(input, p=None, *, out=None):
         return raise_bad_argument(linalg_cond_default, input, p, out=out)
     if p is not None and type(p) is not int and type(p) is not float:
         p = scalar_of(p, "linalg_cond", "p", 2)
-    return composite.linalg_cond(input, p)
+    try:
+        return composite.linalg_cond(input, p)
+    except CALL_ERRORS as error:
+        raise explained(error, linalg_cond_default, (linalg_cond_default,), (input, p), {}) from None
 
 
 def linalg_cond_default_out(input, p=None, *, out):
@@ -4086,7 +4114,7 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
     try:
         return composite.linalg_cross(input, other, dim=dim)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_cross, (linalg_cross,), (input, other), {}) from None
+        raise explained(error, linalg_cross, (linalg_cross,), (input, other), {"dim": dim}) from None
 
 
 def linalg_cross_out(input, other, *, dim=-1, out):
@@ -4152,7 +4180,7 @@ def linalg_vander(x, *, N=None):
     try:
         return composite.linalg_vander(x, N=N)
     except CALL_ERRORS as error:
-        raise explained(error, linalg_vander, (linalg_vander,), (x,), {}) from None
+        raise explained(error, linalg_vander, (linalg_vander,), (x,), {"N": N}) from None
 
 
 def cdist(x1, x2, p=2.0, compute_mode=None):

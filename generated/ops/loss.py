@@ -95,8 +95,10 @@ def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out)
         arrays = _nll_loss_forward_kernels[type(input_array)](
             input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, nll_loss_forward_out, (nll_loss_forward_out,), (input, target, weight, reduction, ignore_index), {}
+        ) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -197,8 +199,14 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
                 out=out_array,
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            nll_loss_backward_out,
+            (nll_loss_backward_out,),
+            (grad_output, input, target, weight, reduction, ignore_index, total_weight),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -313,8 +321,14 @@ def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, ou
         arrays = _nll_loss2d_forward_kernels[type(input_array)](
             input_array, target_array, weight_array, reduction, ignore_index, out=out_arrays
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            nll_loss2d_forward_out,
+            (nll_loss2d_forward_out,),
+            (input, target, weight, reduction, ignore_index),
+            {},
+        ) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -419,8 +433,14 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
                 out=out_array,
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            nll_loss2d_backward_out,
+            (nll_loss2d_backward_out,),
+            (grad_output, input, target, weight, reduction, ignore_index, total_weight),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -566,8 +586,8 @@ def mse_loss_out(input, target, reduction=1, *, out):
     refuse_grad("mse_loss", input, target, out)
     try:
         adopt_result(out, _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, mse_loss_out, (mse_loss_out,), (input, target, reduction), {}) from None
     mark_written(out)
     return out
 
@@ -640,8 +660,10 @@ def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
                 grad_output_array, input_array, target_array, reduction, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, mse_loss_backward_out, (mse_loss_backward_out,), (grad_output, input, target, reduction), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -716,8 +738,10 @@ def smooth_l1_loss_out(input, target, reduction=1, beta=1.0, *, out):
         adopt_result(
             out, _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, smooth_l1_loss_out, (smooth_l1_loss_out,), (input, target, reduction, beta), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -795,8 +819,14 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
                 grad_output_array, input_array, target_array, reduction, beta, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            smooth_l1_loss_backward_out,
+            (smooth_l1_loss_backward_out,),
+            (grad_output, input, target, reduction, beta),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -945,8 +975,10 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=1, *, out):
                 input_array, target_array, weight_array, reduction, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, binary_cross_entropy_out, (binary_cross_entropy_out,), (input, target, weight, reduction), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -1032,8 +1064,14 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
                 grad_output_array, input_array, target_array, weight_array, reduction, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            binary_cross_entropy_backward_out,
+            (binary_cross_entropy_backward_out,),
+            (grad_output, input, target, weight, reduction),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -1464,7 +1502,16 @@ def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0,
         reduction = int_of(reduction, "ctc_loss", "reduction", 6)
     if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
-    return composite.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+    try:
+        return composite.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            ctc_loss_IntList,
+            (ctc_loss_IntList,),
+            (log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity),
+            {},
+        ) from None
 
 
 def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
@@ -1493,7 +1540,18 @@ def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, 
         reduction = int_of(reduction, "ctc_loss", "reduction", 6)
     if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
-    return composite.ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+    try:
+        return composite.ctc_loss_tensor(
+            log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            ctc_loss_Tensor,
+            (ctc_loss_Tensor,),
+            (log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity),
+            {},
+        ) from None
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):

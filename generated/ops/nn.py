@@ -230,7 +230,12 @@ def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation
         dilation = ints_of(dilation, "conv1d", "dilation", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv1d", "groups", 7)
-    return composite.conv1d(input, weight, bias, stride, padding, dilation, groups)
+    try:
+        return composite.conv1d(input, weight, bias, stride, padding, dilation, groups)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, conv1d_default, (conv1d_default,), (input, weight, bias, stride, padding, dilation, groups), {}
+        ) from None
 
 
 def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
@@ -257,7 +262,12 @@ def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dila
         dilation = ints_of(dilation, "conv2d", "dilation", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv2d", "groups", 7)
-    return composite.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    try:
+        return composite.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, conv2d_default, (conv2d_default,), (input, weight, bias, stride, padding, dilation, groups), {}
+        ) from None
 
 
 def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
@@ -284,7 +294,12 @@ def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0)
         dilation = ints_of(dilation, "conv3d", "dilation", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv3d", "groups", 7)
-    return composite.conv3d(input, weight, bias, stride, padding, dilation, groups)
+    try:
+        return composite.conv3d(input, weight, bias, stride, padding, dilation, groups)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, conv3d_default, (conv3d_default,), (input, weight, bias, stride, padding, dilation, groups), {}
+        ) from None
 
 
 def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilation=(1,), groups=1):
@@ -309,7 +324,12 @@ def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilat
         dilation = ints_of(dilation, "conv1d", "dilation", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv1d", "groups", 7)
-    return composite.conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
+    try:
+        return composite.conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, conv1d_padding, (conv1d_padding,), (input, weight, bias, stride, padding, dilation, groups), {}
+        ) from None
 
 
 def conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), groups=1):
@@ -356,7 +376,12 @@ def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dil
         dilation = ints_of(dilation, "conv2d", "dilation", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv2d", "groups", 7)
-    return composite.conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
+    try:
+        return composite.conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, conv2d_padding, (conv2d_padding,), (input, weight, bias, stride, padding, dilation, groups), {}
+        ) from None
 
 
 def conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
@@ -403,7 +428,12 @@ def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", 
         dilation = ints_of(dilation, "conv3d", "dilation", 6)
     if type(groups) is not int:
         groups = int_of(groups, "conv3d", "groups", 7)
-    return composite.conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
+    try:
+        return composite.conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, conv3d_padding, (conv3d_padding,), (input, weight, bias, stride, padding, dilation, groups), {}
+        ) from None
 
 
 def conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
@@ -623,8 +653,14 @@ def max_pool2d_with_indices_out(
         arrays = _max_pool2d_with_indices_kernels[type(input_array)](
             input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            max_pool2d_with_indices_out,
+            (max_pool2d_with_indices_out,),
+            (input, kernel_size, stride, padding, dilation, ceil_mode),
+            {},
+        ) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -787,8 +823,14 @@ def max_pool2d_with_indices_backward_out(
                 out=out_array,
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            max_pool2d_with_indices_backward_out,
+            (max_pool2d_with_indices_backward_out,),
+            (grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -926,8 +968,14 @@ def avg_pool2d_out(
                 input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            avg_pool2d_out,
+            (avg_pool2d_out,),
+            (input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -1098,8 +1146,14 @@ def avg_pool2d_backward_out(
                 out=out_array,
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            avg_pool2d_backward_out,
+            (avg_pool2d_backward_out,),
+            (grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -2264,9 +2318,18 @@ def embedding_bag_default(
         sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
     if include_last_offset is not False and include_last_offset is not True:
         include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
-    return composite.embedding_bag(
-        weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset
-    )
+    try:
+        return composite.embedding_bag(
+            weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            embedding_bag_default,
+            (embedding_bag_default,),
+            (weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset),
+            {},
+        ) from None
 
 
 def embedding_bag_padding_idx(
@@ -2348,9 +2411,36 @@ def embedding_bag_padding_idx(
         include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
     if padding_idx is not None and type(padding_idx) is not int:
         padding_idx = int_of(padding_idx, "embedding_bag", "padding_idx", 9)
-    return composite.embedding_bag_padding_idx(
-        weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx
-    )
+    try:
+        return composite.embedding_bag_padding_idx(
+            weight,
+            indices,
+            offsets,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            embedding_bag_padding_idx,
+            (embedding_bag_padding_idx,),
+            (
+                weight,
+                indices,
+                offsets,
+                scale_grad_by_freq,
+                mode,
+                sparse,
+                per_sample_weights,
+                include_last_offset,
+                padding_idx,
+            ),
+            {},
+        ) from None
 
 
 def embedding_bag(*args, **kwargs):
@@ -3102,8 +3192,10 @@ def upsample_nearest1d_out(input, output_size, scales=None, *, out):
         adopt_result(
             out, _upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, upsample_nearest1d_out, (upsample_nearest1d_out,), (input, output_size, scales), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -3188,8 +3280,14 @@ def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales
                 grad_output_array, output_size, input_size, scales, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            upsample_nearest1d_backward_out,
+            (upsample_nearest1d_backward_out,),
+            (grad_output, output_size, input_size, scales),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -3259,8 +3357,10 @@ def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, 
             out,
             _upsample_nearest2d_kernels[type(input_array)](input_array, output_size, scales_h, scales_w, out=out_array),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, upsample_nearest2d_out, (upsample_nearest2d_out,), (input, output_size, scales_h, scales_w), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -3352,8 +3452,14 @@ def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales
                 grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            upsample_nearest2d_backward_out,
+            (upsample_nearest2d_backward_out,),
+            (grad_output, output_size, input_size, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -3432,8 +3538,14 @@ def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, sca
                 input_array, output_size, scales_d, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            upsample_nearest3d_out,
+            (upsample_nearest3d_out,),
+            (input, output_size, scales_d, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -3540,8 +3652,14 @@ def upsample_nearest3d_backward_out(
                 grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            upsample_nearest3d_backward_out,
+            (upsample_nearest3d_backward_out,),
+            (grad_output, output_size, input_size, scales_d, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -3605,8 +3723,10 @@ def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
         adopt_result(
             out, __upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _upsample_nearest_exact1d_out, (_upsample_nearest_exact1d_out,), (input, output_size, scales), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -3693,8 +3813,14 @@ def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size,
                 grad_output_array, output_size, input_size, scales, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _upsample_nearest_exact1d_backward_out,
+            (_upsample_nearest_exact1d_backward_out,),
+            (grad_output, output_size, input_size, scales),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -3768,8 +3894,14 @@ def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=No
                 input_array, output_size, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _upsample_nearest_exact2d_out,
+            (_upsample_nearest_exact2d_out,),
+            (input, output_size, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -3865,8 +3997,14 @@ def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size,
                 grad_output_array, output_size, input_size, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _upsample_nearest_exact2d_backward_out,
+            (_upsample_nearest_exact2d_backward_out,),
+            (grad_output, output_size, input_size, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -3954,8 +4092,14 @@ def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=No
                 input_array, output_size, scales_d, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _upsample_nearest_exact3d_out,
+            (_upsample_nearest_exact3d_out,),
+            (input, output_size, scales_d, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -4090,8 +4234,14 @@ def _upsample_nearest_exact3d_backward_out(
                 grad_output_array, output_size, input_size, scales_d, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _upsample_nearest_exact3d_backward_out,
+            (_upsample_nearest_exact3d_backward_out,),
+            (grad_output, output_size, input_size, scales_d, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -4165,8 +4315,10 @@ def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out
                 input_array, output_size, align_corners, scales, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, upsample_linear1d_out, (upsample_linear1d_out,), (input, output_size, align_corners, scales), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -4260,8 +4412,14 @@ def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_c
                 grad_output_array, output_size, input_size, align_corners, scales, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            upsample_linear1d_backward_out,
+            (upsample_linear1d_backward_out,),
+            (grad_output, output_size, input_size, align_corners, scales),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -4349,8 +4507,14 @@ def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, sc
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            upsample_bilinear2d_out,
+            (upsample_bilinear2d_out,),
+            (input, output_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -4485,8 +4649,14 @@ def upsample_bilinear2d_backward_out(
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            upsample_bilinear2d_backward_out,
+            (upsample_bilinear2d_backward_out,),
+            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -4581,8 +4751,14 @@ def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, s
                 input_array, output_size, align_corners, scales_d, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            upsample_trilinear3d_out,
+            (upsample_trilinear3d_out,),
+            (input, output_size, align_corners, scales_d, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -4726,8 +4902,14 @@ def upsample_trilinear3d_backward_out(
                 grad_output_array, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            upsample_trilinear3d_backward_out,
+            (upsample_trilinear3d_backward_out,),
+            (grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -4813,8 +4995,14 @@ def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, sca
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            upsample_bicubic2d_out,
+            (upsample_bicubic2d_out,),
+            (input, output_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -4963,8 +5151,14 @@ def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _upsample_bilinear2d_aa_out,
+            (_upsample_bilinear2d_aa_out,),
+            (input, output_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -5099,8 +5293,14 @@ def _upsample_bilinear2d_aa_backward_out(
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _upsample_bilinear2d_aa_backward_out,
+            (_upsample_bilinear2d_aa_backward_out,),
+            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -5190,8 +5390,14 @@ def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None,
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _upsample_bicubic2d_aa_out,
+            (_upsample_bicubic2d_aa_out,),
+            (input, output_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -5326,8 +5532,14 @@ def _upsample_bicubic2d_aa_backward_out(
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _upsample_bicubic2d_aa_backward_out,
+            (_upsample_bicubic2d_aa_backward_out,),
+            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -5417,8 +5629,14 @@ def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None,
                 input_array, output_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _upsample_lanczos2d_aa_out,
+            (_upsample_lanczos2d_aa_out,),
+            (input, output_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -5553,8 +5771,14 @@ def _upsample_lanczos2d_aa_backward_out(
                 grad_output_array, output_size, input_size, align_corners, scales_h, scales_w, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _upsample_lanczos2d_aa_backward_out,
+            (_upsample_lanczos2d_aa_backward_out,),
+            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -5706,8 +5930,14 @@ def max_pool3d_with_indices_out(
         arrays = _max_pool3d_with_indices_kernels[type(input_array)](
             input_array, kernel_size, stride, padding, dilation, ceil_mode, out=out_arrays
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            max_pool3d_with_indices_out,
+            (max_pool3d_with_indices_out,),
+            (input, kernel_size, stride, padding, dilation, ceil_mode),
+            {},
+        ) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -6030,8 +6260,14 @@ def avg_pool3d_out(
                 input_array, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            avg_pool3d_out,
+            (avg_pool3d_out,),
+            (input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -6347,8 +6583,8 @@ def adaptive_max_pool2d_out(input, output_size, *more_output_size, out):
     refuse_grad("adaptive_max_pool2d", input, *out)
     try:
         arrays = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, adaptive_max_pool2d_out, (adaptive_max_pool2d_out,), (input, output_size), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -6495,8 +6731,14 @@ def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *
         arrays = _fractional_max_pool2d_kernels[type(input_array)](
             input_array, kernel_size, output_size, random_samples_array, out=out_arrays
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            fractional_max_pool2d_out,
+            (fractional_max_pool2d_out,),
+            (input, kernel_size, output_size, random_samples),
+            {},
+        ) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -6630,8 +6872,14 @@ def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *
         arrays = _fractional_max_pool3d_kernels[type(input_array)](
             input_array, kernel_size, output_size, random_samples_array, out=out_arrays
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            fractional_max_pool3d_out,
+            (fractional_max_pool3d_out,),
+            (input, kernel_size, output_size, random_samples),
+            {},
+        ) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -6771,8 +7019,8 @@ def adaptive_max_pool3d_out(input, output_size, *more_output_size, out):
     refuse_grad("adaptive_max_pool3d", input, *out)
     try:
         arrays = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, adaptive_max_pool3d_out, (adaptive_max_pool3d_out,), (input, output_size), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -7041,8 +7289,8 @@ def reflection_pad1d_out(input, padding, *more_padding, out):
     refuse_grad("reflection_pad1d", input, out)
     try:
         adopt_result(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, reflection_pad1d_out, (reflection_pad1d_out,), (input, padding), {}) from None
     mark_written(out)
     return out
 
@@ -7272,8 +7520,8 @@ def replication_pad1d_out(input, padding, *more_padding, out):
     refuse_grad("replication_pad1d", input, out)
     try:
         adopt_result(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, replication_pad1d_out, (replication_pad1d_out,), (input, padding), {}) from None
     mark_written(out)
     return out
 
@@ -7666,7 +7914,16 @@ def fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min,
         quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
     if type(quant_max) is not int:
         quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
-    return composite.fake_quantize_per_tensor(input, scale, zero_point, quant_min, quant_max)
+    try:
+        return composite.fake_quantize_per_tensor(input, scale, zero_point, quant_min, quant_max)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            fake_quantize_per_tensor_affine_default,
+            (fake_quantize_per_tensor_affine_default,),
+            (input, scale, zero_point, quant_min, quant_max),
+            {},
+        ) from None
 
 
 def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, quant_min, quant_max):
@@ -7689,7 +7946,16 @@ def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, qua
         quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
     if type(quant_max) is not int:
         quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
-    return composite.fake_quantize_per_tensor_of_tensors(input, scale, zero_point, quant_min, quant_max)
+    try:
+        return composite.fake_quantize_per_tensor_of_tensors(input, scale, zero_point, quant_min, quant_max)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            fake_quantize_per_tensor_affine_tensor_qparams,
+            (fake_quantize_per_tensor_affine_tensor_qparams,),
+            (input, scale, zero_point, quant_min, quant_max),
+            {},
+        ) from None
 
 
 def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
@@ -8377,7 +8643,16 @@ def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidire
         bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 8)
     if batch_first is not False and batch_first is not True:
         batch_first = bool_of(batch_first, "lstm", "batch_first", 9)
-    return composite.lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    try:
+        return composite.lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            lstm_input,
+            (lstm_input,),
+            (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first),
+            {},
+        ) from None
 
 
 def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
@@ -8410,7 +8685,16 @@ def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tr
         train = bool_of(train, "lstm", "train", 8)
     if bidirectional is not False and bidirectional is not True:
         bidirectional = bool_of(bidirectional, "lstm", "bidirectional", 9)
-    return composite.lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    try:
+        return composite.lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            lstm_data,
+            (lstm_data,),
+            (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional),
+            {},
+        ) from None
 
 
 def lstm(*args, **kwargs):
@@ -8451,7 +8735,16 @@ def gru_input(input, hx, params, has_biases, num_layers, dropout, train, bidirec
         bidirectional = bool_of(bidirectional, "gru", "bidirectional", 8)
     if batch_first is not False and batch_first is not True:
         batch_first = bool_of(batch_first, "gru", "batch_first", 9)
-    return composite.gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    try:
+        return composite.gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            gru_input,
+            (gru_input,),
+            (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first),
+            {},
+        ) from None
 
 
 def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
@@ -8484,7 +8777,16 @@ def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tra
         train = bool_of(train, "gru", "train", 8)
     if bidirectional is not False and bidirectional is not True:
         bidirectional = bool_of(bidirectional, "gru", "bidirectional", 9)
-    return composite.gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    try:
+        return composite.gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            gru_data,
+            (gru_data,),
+            (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional),
+            {},
+        ) from None
 
 
 def gru(*args, **kwargs):
@@ -8527,7 +8829,16 @@ def rnn_tanh_input(input, hx, params, has_biases, num_layers, dropout, train, bi
         bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 8)
     if batch_first is not False and batch_first is not True:
         batch_first = bool_of(batch_first, "rnn_tanh", "batch_first", 9)
-    return composite.rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    try:
+        return composite.rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            rnn_tanh_input,
+            (rnn_tanh_input,),
+            (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first),
+            {},
+        ) from None
 
 
 def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
@@ -8560,7 +8871,18 @@ def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
         train = bool_of(train, "rnn_tanh", "train", 8)
     if bidirectional is not False and bidirectional is not True:
         bidirectional = bool_of(bidirectional, "rnn_tanh", "bidirectional", 9)
-    return composite.rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    try:
+        return composite.rnn_tanh_data(
+            data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            rnn_tanh_data,
+            (rnn_tanh_data,),
+            (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional),
+            {},
+        ) from None
 
 
 def rnn_tanh(*args, **kwargs):
@@ -8603,7 +8925,16 @@ def rnn_relu_input(input, hx, params, has_biases, num_layers, dropout, train, bi
         bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 8)
     if batch_first is not False and batch_first is not True:
         batch_first = bool_of(batch_first, "rnn_relu", "batch_first", 9)
-    return composite.rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    try:
+        return composite.rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            rnn_relu_input,
+            (rnn_relu_input,),
+            (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first),
+            {},
+        ) from None
 
 
 def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
@@ -8636,7 +8967,18 @@ def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
         train = bool_of(train, "rnn_relu", "train", 8)
     if bidirectional is not False and bidirectional is not True:
         bidirectional = bool_of(bidirectional, "rnn_relu", "bidirectional", 9)
-    return composite.rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    try:
+        return composite.rnn_relu_data(
+            data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            rnn_relu_data,
+            (rnn_relu_data,),
+            (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional),
+            {},
+        ) from None
 
 
 def rnn_relu(*args, **kwargs):

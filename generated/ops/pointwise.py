@@ -86,7 +86,7 @@ def add(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
     try:
         return wrap(_add_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
     except CALL_ERRORS as error:
-        raise explained(error, add, (add,), (input, other), {}) from None
+        raise explained(error, add, (add,), (input, other), {"alpha": alpha}) from None
 
 
 def add_(input, other, *more, alpha=1, _reject=raise_bad_argument):
@@ -120,7 +120,7 @@ def add_(input, other, *more, alpha=1, _reject=raise_bad_argument):
     try:
         _add_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
     except CALL_ERRORS as error:
-        raise explained(error, add_, (add_,), (input, other), {}) from None
+        raise explained(error, add_, (add_,), (input, other), {"alpha": alpha}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -147,8 +147,8 @@ def add_out(input, other, *, alpha=1, out):
     refuse_grad("add", input, other, out)
     try:
         adopt_result(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, add_out, (add_out,), (input, other), {"alpha": alpha}) from None
     mark_written(out)
     return out
 
@@ -269,7 +269,7 @@ def sub(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
     try:
         return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), node, kind)
     except CALL_ERRORS as error:
-        raise explained(error, sub, (sub,), (input, other), {}) from None
+        raise explained(error, sub, (sub,), (input, other), {"alpha": alpha}) from None
 
 
 def sub_(input, other, *more, alpha=1, _reject=raise_bad_argument):
@@ -303,7 +303,7 @@ def sub_(input, other, *more, alpha=1, _reject=raise_bad_argument):
     try:
         _sub_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
     except CALL_ERRORS as error:
-        raise explained(error, sub_, (sub_,), (input, other), {}) from None
+        raise explained(error, sub_, (sub_,), (input, other), {"alpha": alpha}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -330,8 +330,8 @@ def sub_out(input, other, *, alpha=1, out):
     refuse_grad("sub", input, other, out)
     try:
         adopt_result(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, sub_out, (sub_out,), (input, other), {"alpha": alpha}) from None
     mark_written(out)
     return out
 
@@ -577,8 +577,8 @@ def mul_out(input, other, *, out):
     refuse_grad("mul", input, other, out)
     try:
         adopt_result(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, mul_out, (mul_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -748,8 +748,8 @@ def div_Tensor_out(input, other, *, out):
     refuse_grad("div", input, other, out)
     try:
         adopt_result(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, div_Tensor_out, (div_Tensor_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -878,8 +878,8 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
         adopt_result(
             out, _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, div_Tensor_mode_out, (div_Tensor_mode_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -954,7 +954,10 @@ def div_Scalar_mode(input, other, *, rounding_mode):
         other = scalar_of(other, "div", "other", 2)
     if rounding_mode is not None and type(rounding_mode) is not str:
         rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
-    return composite.div_scalar_mode(input, other, rounding_mode=rounding_mode)
+    try:
+        return composite.div_scalar_mode(input, other, rounding_mode=rounding_mode)
+    except CALL_ERRORS as error:
+        raise explained(error, div_Scalar_mode, (div_Scalar_mode,), (input, other), {}) from None
 
 
 def div__Scalar_mode(input, other, *, rounding_mode):
@@ -1073,8 +1076,8 @@ def floor_divide_out(input, other, *, out):
     refuse_grad("aten::floor_divide", input, other, out)
     try:
         adopt_result(out, _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, floor_divide_out, (floor_divide_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -1087,7 +1090,10 @@ def floor_divide_Scalar(input, other):
         return raise_bad_argument(floor_divide_Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "floor_divide", "other", 2)
-    return composite.floor_divide_scalar(input, other)
+    try:
+        return composite.floor_divide_scalar(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, floor_divide_Scalar, (floor_divide_Scalar,), (input, other), {}) from None
 
 
 def floor_divide__Scalar(input, other):
@@ -1285,8 +1291,8 @@ def remainder_Scalar_out(input, other, *, out):
     refuse_grad("remainder", input, out)
     try:
         adopt_result(out, _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, remainder_Scalar_out, (remainder_Scalar_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -1299,7 +1305,10 @@ def remainder_Scalar_Tensor(input, other):
         return raise_bad_argument(remainder_Scalar_Tensor, input, other)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "remainder", "input", 1)
-    return composite.remainder_scalar_tensor(input, other)
+    try:
+        return composite.remainder_scalar_tensor(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, remainder_Scalar_Tensor, (remainder_Scalar_Tensor,), (input, other), {}) from None
 
 
 def remainder(input, other, *, out=None, _reject=raise_no_overload):
@@ -1525,8 +1534,8 @@ def fmod_Scalar_out(input, other, *, out):
     refuse_grad("fmod", input, out)
     try:
         adopt_result(out, _fmod_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, fmod_Scalar_out, (fmod_Scalar_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -1705,8 +1714,8 @@ def pow_Tensor_Scalar_out(input, exponent, *, out):
     refuse_grad("pow", input, out)
     try:
         adopt_result(out, _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, pow_Tensor_Scalar_out, (pow_Tensor_Scalar_out,), (input, exponent), {}) from None
     mark_written(out)
     return out
 
@@ -1779,8 +1788,8 @@ def pow_Scalar_out(input, exponent, *, out):
     refuse_grad("pow", exponent, out)
     try:
         adopt_result(out, _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, pow_Scalar_out, (pow_Scalar_out,), (input, exponent), {}) from None
     mark_written(out)
     return out
 
@@ -4718,8 +4727,8 @@ def round_decimals_out(input, *, decimals, out):
     refuse_grad("round", input, out)
     try:
         adopt_result(out, _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, round_decimals_out, (round_decimals_out,), (input,), {"decimals": decimals}) from None
     mark_written(out)
     return out
 
@@ -4920,8 +4929,8 @@ def hardshrink_out(input, lambd=0.5, *, out):
     refuse_grad("hardshrink", input, out)
     try:
         adopt_result(out, _hardshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, hardshrink_out, (hardshrink_out,), (input, lambd), {}) from None
     mark_written(out)
     return out
 
@@ -4975,8 +4984,10 @@ def hardshrink_backward_out(grad_out, input, lambd, *, out):
         adopt_result(
             out, _hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, hardshrink_backward_out, (hardshrink_backward_out,), (grad_out, input, lambd), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -5027,8 +5038,8 @@ def softshrink_out(input, lambd=0.5, *, out):
     refuse_grad("softshrink", input, out)
     try:
         adopt_result(out, _softshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, softshrink_out, (softshrink_out,), (input, lambd), {}) from None
     mark_written(out)
     return out
 
@@ -5085,8 +5096,10 @@ def softshrink_backward_out(grad_output, input, lambd, *, out):
             out,
             _softshrink_backward_kernels[type(grad_output_array)](grad_output_array, input_array, lambd, out=out_array),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, softshrink_backward_out, (softshrink_backward_out,), (grad_output, input, lambd), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -5297,8 +5310,10 @@ def threshold_backward_out(grad_output, input, threshold, *, out):
                 grad_output_array, input_array, threshold, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, threshold_backward_out, (threshold_backward_out,), (grad_output, input, threshold), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -5390,8 +5405,8 @@ def threshold_out(input, threshold, value, *, out):
     refuse_grad("threshold", input, out)
     try:
         adopt_result(out, _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, threshold_out, (threshold_out,), (input, threshold, value), {}) from None
     mark_written(out)
     return out
 
@@ -5482,8 +5497,8 @@ def hardtanh_out(input, min_val=-1, max_val=1, *, out):
     refuse_grad("hardtanh", input, out)
     try:
         adopt_result(out, _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, hardtanh_out, (hardtanh_out,), (input, min_val, max_val), {}) from None
     mark_written(out)
     return out
 
@@ -5551,8 +5566,10 @@ def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
                 grad_output_array, input_array, min_val, max_val, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, hardtanh_backward_out, (hardtanh_backward_out,), (grad_output, input, min_val, max_val), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -5774,8 +5791,8 @@ def leaky_relu_out(input, negative_slope=0.01, *, out):
     refuse_grad("leaky_relu", input, out)
     try:
         adopt_result(out, _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, leaky_relu_out, (leaky_relu_out,), (input, negative_slope), {}) from None
     mark_written(out)
     return out
 
@@ -5845,8 +5862,14 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
                 grad_output_array, input_array, negative_slope, self_is_result, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            leaky_relu_backward_out,
+            (leaky_relu_backward_out,),
+            (grad_output, input, negative_slope, self_is_result),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -5945,8 +5968,8 @@ def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
     refuse_grad("elu", input, out)
     try:
         adopt_result(out, _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, elu_out, (elu_out,), (input, alpha, scale, input_scale), {}) from None
     mark_written(out)
     return out
 
@@ -6035,8 +6058,14 @@ def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_
                 grad_output_array, alpha, scale, input_scale, is_result, self_or_result_array, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            elu_backward_out,
+            (elu_backward_out,),
+            (grad_output, alpha, scale, input_scale, is_result, self_or_result),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -6984,8 +7013,8 @@ def softplus_out(input, beta=1, threshold=20, *, out):
     refuse_grad("softplus", input, out)
     try:
         adopt_result(out, _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, softplus_out, (softplus_out,), (input, beta, threshold), {}) from None
     mark_written(out)
     return out
 
@@ -7053,8 +7082,10 @@ def softplus_backward_out(grad_output, input, beta, threshold, *, out):
                 grad_output_array, input_array, beta, threshold, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, softplus_backward_out, (softplus_backward_out,), (grad_output, input, beta, threshold), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -7145,8 +7176,8 @@ def clamp_default_out(input, min=None, max=None, *, out):
     refuse_grad("clamp", input, out)
     try:
         adopt_result(out, _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, clamp_default_out, (clamp_default_out,), (input, min, max), {}) from None
     mark_written(out)
     return out
 
@@ -7351,8 +7382,8 @@ def clamp_min_default_out(input, min, *, out):
     refuse_grad("clamp_min", input, out)
     try:
         adopt_result(out, _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, clamp_min_default_out, (clamp_min_default_out,), (input, min), {}) from None
     mark_written(out)
     return out
 
@@ -7559,8 +7590,8 @@ def clamp_max_default_out(input, max, *, out):
     refuse_grad("clamp_max", input, out)
     try:
         adopt_result(out, _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, clamp_max_default_out, (clamp_max_default_out,), (input, max), {}) from None
     mark_written(out)
     return out
 
@@ -8329,8 +8360,8 @@ def copysign_Scalar_out(input, other, *, out):
     refuse_grad("copysign", input, out)
     try:
         adopt_result(out, _copysign_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, copysign_Scalar_out, (copysign_Scalar_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -9181,8 +9212,8 @@ def eq_Scalar_out(input, other, *, out):
         return raise_bad_argument(eq_Scalar_out, input, other, out=out)
     try:
         adopt_result(out, _eq_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, eq_Scalar_out, (eq_Scalar_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -9346,8 +9377,8 @@ def ne_Scalar_out(input, other, *, out):
         return raise_bad_argument(ne_Scalar_out, input, other, out=out)
     try:
         adopt_result(out, _ne_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, ne_Scalar_out, (ne_Scalar_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -9511,8 +9542,8 @@ def lt_Scalar_out(input, other, *, out):
         return raise_bad_argument(lt_Scalar_out, input, other, out=out)
     try:
         adopt_result(out, _lt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, lt_Scalar_out, (lt_Scalar_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -9676,8 +9707,8 @@ def le_Scalar_out(input, other, *, out):
         return raise_bad_argument(le_Scalar_out, input, other, out=out)
     try:
         adopt_result(out, _le_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, le_Scalar_out, (le_Scalar_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -9841,8 +9872,8 @@ def gt_Scalar_out(input, other, *, out):
         return raise_bad_argument(gt_Scalar_out, input, other, out=out)
     try:
         adopt_result(out, _gt_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, gt_Scalar_out, (gt_Scalar_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -10006,8 +10037,8 @@ def ge_Scalar_out(input, other, *, out):
         return raise_bad_argument(ge_Scalar_out, input, other, out=out)
     try:
         adopt_result(out, _ge_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, ge_Scalar_out, (ge_Scalar_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -10364,7 +10395,10 @@ def bitwise_and_Scalar_Tensor(input, other):
         return raise_bad_argument(bitwise_and_Scalar_Tensor, input, other)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "bitwise_and", "input", 1)
-    return composite.bitwise_and_scalar_tensor(input, other)
+    try:
+        return composite.bitwise_and_scalar_tensor(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, bitwise_and_Scalar_Tensor, (bitwise_and_Scalar_Tensor,), (input, other), {}) from None
 
 
 _bitwise_and_Scalar_kernels = kernel_table("bitwise_and.Scalar")
@@ -10461,8 +10495,8 @@ def bitwise_and_Scalar_out(input, other, *, out):
     refuse_grad("aten::bitwise_and", out)
     try:
         adopt_result(out, _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, bitwise_and_Scalar_out, (bitwise_and_Scalar_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -10546,7 +10580,10 @@ def bitwise_or_Scalar_Tensor(input, other):
         return raise_bad_argument(bitwise_or_Scalar_Tensor, input, other)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "bitwise_or", "input", 1)
-    return composite.bitwise_or_scalar_tensor(input, other)
+    try:
+        return composite.bitwise_or_scalar_tensor(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, bitwise_or_Scalar_Tensor, (bitwise_or_Scalar_Tensor,), (input, other), {}) from None
 
 
 _bitwise_or_Scalar_kernels = kernel_table("bitwise_or.Scalar")
@@ -10643,8 +10680,8 @@ def bitwise_or_Scalar_out(input, other, *, out):
     refuse_grad("aten::bitwise_or", out)
     try:
         adopt_result(out, _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, bitwise_or_Scalar_out, (bitwise_or_Scalar_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -10728,7 +10765,10 @@ def bitwise_xor_Scalar_Tensor(input, other):
         return raise_bad_argument(bitwise_xor_Scalar_Tensor, input, other)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "bitwise_xor", "input", 1)
-    return composite.bitwise_xor_scalar_tensor(input, other)
+    try:
+        return composite.bitwise_xor_scalar_tensor(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, bitwise_xor_Scalar_Tensor, (bitwise_xor_Scalar_Tensor,), (input, other), {}) from None
 
 
 _bitwise_xor_Scalar_kernels = kernel_table("bitwise_xor.Scalar")
@@ -10825,8 +10865,8 @@ def bitwise_xor_Scalar_out(input, other, *, out):
     refuse_grad("aten::bitwise_xor", out)
     try:
         adopt_result(out, _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, bitwise_xor_Scalar_out, (bitwise_xor_Scalar_out,), (input, other), {}) from None
     mark_written(out)
     return out
 
@@ -10983,8 +11023,10 @@ def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
         adopt_result(
             out, _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, bitwise_left_shift_Tensor_Scalar_out, (bitwise_left_shift_Tensor_Scalar_out,), (input, other), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -10997,7 +11039,12 @@ def bitwise_left_shift_Scalar_Tensor(input, other):
         return raise_bad_argument(bitwise_left_shift_Scalar_Tensor, input, other)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "bitwise_left_shift", "input", 1)
-    return composite.bitwise_left_shift_scalar_tensor(input, other)
+    try:
+        return composite.bitwise_left_shift_scalar_tensor(input, other)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, bitwise_left_shift_Scalar_Tensor, (bitwise_left_shift_Scalar_Tensor,), (input, other), {}
+        ) from None
 
 
 def bitwise_left_shift(input, other, *, out=None, _reject=raise_no_overload):
@@ -11182,8 +11229,10 @@ def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
         adopt_result(
             out, _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, bitwise_right_shift_Tensor_Scalar_out, (bitwise_right_shift_Tensor_Scalar_out,), (input, other), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -11196,7 +11245,12 @@ def bitwise_right_shift_Scalar_Tensor(input, other):
         return raise_bad_argument(bitwise_right_shift_Scalar_Tensor, input, other)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "bitwise_right_shift", "input", 1)
-    return composite.bitwise_right_shift_scalar_tensor(input, other)
+    try:
+        return composite.bitwise_right_shift_scalar_tensor(input, other)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, bitwise_right_shift_Scalar_Tensor, (bitwise_right_shift_Scalar_Tensor,), (input, other), {}
+        ) from None
 
 
 def bitwise_right_shift(input, other, *, out=None, _reject=raise_no_overload):
@@ -11448,7 +11502,10 @@ def where_ScalarSelf(condition, input, other):
         return raise_bad_argument(where_ScalarSelf, condition, input, other)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "where", "input", 2)
-    return composite.where_scalar_self(condition, input, other)
+    try:
+        return composite.where_scalar_self(condition, input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, where_ScalarSelf, (where_ScalarSelf,), (condition, input, other), {}) from None
 
 
 def where_ScalarOther(condition, input, other):
@@ -11461,7 +11518,10 @@ def where_ScalarOther(condition, input, other):
         return raise_bad_argument(where_ScalarOther, condition, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "where", "other", 3)
-    return composite.where_scalar_other(condition, input, other)
+    try:
+        return composite.where_scalar_other(condition, input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, where_ScalarOther, (where_ScalarOther,), (condition, input, other), {}) from None
 
 
 def where_Scalar(condition, input, other):
@@ -11474,7 +11534,10 @@ def where_Scalar(condition, input, other):
         input = scalar_of(input, "where", "input", 2)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "where", "other", 3)
-    return composite.where_scalar(condition, input, other)
+    try:
+        return composite.where_scalar(condition, input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, where_Scalar, (where_Scalar,), (condition, input, other), {}) from None
 
 
 def where_default(condition):
@@ -11749,8 +11812,8 @@ def lerp_Scalar_out(input, end, weight, *, out):
     refuse_grad("lerp", input, end, out)
     try:
         adopt_result(out, _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, lerp_Scalar_out, (lerp_Scalar_out,), (input, end, weight), {}) from None
     mark_written(out)
     return out
 
@@ -11912,7 +11975,7 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
     try:
         return wrap(_addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
     except CALL_ERRORS as error:
-        raise explained(error, addcmul, (addcmul,), (input, tensor1, tensor2), {}) from None
+        raise explained(error, addcmul, (addcmul,), (input, tensor1, tensor2), {"value": value}) from None
 
 
 def addcmul_(input, tensor1, tensor2, *more, value=1):
@@ -11946,7 +12009,7 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
     try:
         _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
     except CALL_ERRORS as error:
-        raise explained(error, addcmul_, (addcmul_,), (input, tensor1, tensor2), {}) from None
+        raise explained(error, addcmul_, (addcmul_,), (input, tensor1, tensor2), {"value": value}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -11971,8 +12034,8 @@ def addcmul_out(input, tensor1, tensor2, *, value=1, out):
         adopt_result(
             out, _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, addcmul_out, (addcmul_out,), (input, tensor1, tensor2), {"value": value}) from None
     mark_written(out)
     return out
 
@@ -12015,7 +12078,7 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
     try:
         return wrap(_addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
     except CALL_ERRORS as error:
-        raise explained(error, addcdiv, (addcdiv,), (input, tensor1, tensor2), {}) from None
+        raise explained(error, addcdiv, (addcdiv,), (input, tensor1, tensor2), {"value": value}) from None
 
 
 def addcdiv_(input, tensor1, tensor2, *more, value=1):
@@ -12052,7 +12115,7 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
     try:
         _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
     except CALL_ERRORS as error:
-        raise explained(error, addcdiv_, (addcdiv_,), (input, tensor1, tensor2), {}) from None
+        raise explained(error, addcdiv_, (addcdiv_,), (input, tensor1, tensor2), {"value": value}) from None
     mark_written(input)
     if node is not None:
         rebase(input, node)
@@ -12077,8 +12140,8 @@ def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
         adopt_result(
             out, _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, addcdiv_out, (addcdiv_out,), (input, tensor1, tensor2), {"value": value}) from None
     mark_written(out)
     return out
 
@@ -12200,7 +12263,10 @@ def clip_default(input, min=None, max=None, *, out=None):
         min = scalar_of(min, "clip", "min", 2)
     if max is not None and type(max) is not int and type(max) is not float:
         max = scalar_of(max, "clip", "max", 3)
-    return composite.clip(input, min, max)
+    try:
+        return composite.clip(input, min, max)
+    except CALL_ERRORS as error:
+        raise explained(error, clip_default, (clip_default,), (input, min, max), {}) from None
 
 
 def clip__default(input, min=None, max=None):
@@ -12368,7 +12434,10 @@ def multiply_Scalar(input, other):
         return raise_bad_argument(multiply_Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "multiply", "other", 2)
-    return composite.mul_scalar(input, other)
+    try:
+        return composite.mul_scalar(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, multiply_Scalar, (multiply_Scalar,), (input, other), {}) from None
 
 
 def multiply__Scalar(input, other):
@@ -12403,7 +12472,7 @@ def subtract(input, other, *, alpha=1, out=None):
     try:
         return composite.subtract(input, other, alpha=alpha)
     except CALL_ERRORS as error:
-        raise explained(error, subtract, (subtract,), (input, other), {}) from None
+        raise explained(error, subtract, (subtract,), (input, other), {"alpha": alpha}) from None
 
 
 def subtract_(input, other, *, alpha=1):
@@ -12454,7 +12523,10 @@ def subtract_Scalar(input, other, alpha=1):
         other = scalar_of(other, "subtract", "other", 2)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "subtract", "alpha", 3)
-    return composite.sub_scalar(input, other, alpha)
+    try:
+        return composite.sub_scalar(input, other, alpha)
+    except CALL_ERRORS as error:
+        raise explained(error, subtract_Scalar, (subtract_Scalar,), (input, other, alpha), {}) from None
 
 
 def subtract__Scalar(input, other, alpha=1):
@@ -12486,7 +12558,10 @@ def divide_Tensor(input, other, *, out=None):
         if operand is None:
             return raise_bad_argument(divide_Tensor, input, other, out=out)
         other = operand
-    return composite.divide(input, other)
+    try:
+        return composite.divide(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, divide_Tensor, (divide_Tensor,), (input, other), {}) from None
 
 
 def divide__Tensor(input, other):
@@ -12531,7 +12606,10 @@ def divide_Scalar(input, other):
         return raise_bad_argument(divide_Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "divide", "other", 2)
-    return composite.div_scalar(input, other)
+    try:
+        return composite.div_scalar(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, divide_Scalar, (divide_Scalar,), (input, other), {}) from None
 
 
 def divide__Scalar(input, other):
@@ -12563,7 +12641,10 @@ def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
         other = operand
     if rounding_mode is not None and type(rounding_mode) is not str:
         rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
-    return composite.divide_mode(input, other, rounding_mode=rounding_mode)
+    try:
+        return composite.divide_mode(input, other, rounding_mode=rounding_mode)
+    except CALL_ERRORS as error:
+        raise explained(error, divide_Tensor_mode, (divide_Tensor_mode,), (input, other), {}) from None
 
 
 def divide(input, other, *, out=None, rounding_mode=...):
@@ -12646,7 +12727,10 @@ def divide_Scalar_mode(input, other, *, rounding_mode):
         other = scalar_of(other, "divide", "other", 2)
     if rounding_mode is not None and type(rounding_mode) is not str:
         rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
-    return composite.div_scalar_mode(input, other, rounding_mode=rounding_mode)
+    try:
+        return composite.div_scalar_mode(input, other, rounding_mode=rounding_mode)
+    except CALL_ERRORS as error:
+        raise explained(error, divide_Scalar_mode, (divide_Scalar_mode,), (input, other), {}) from None
 
 
 def divide__Scalar_mode(input, other, *, rounding_mode):
@@ -12726,7 +12810,10 @@ def true_divide_Scalar(input, other):
         return raise_bad_argument(true_divide_Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "true_divide", "other", 2)
-    return composite.div_scalar(input, other)
+    try:
+        return composite.div_scalar(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, true_divide_Scalar, (true_divide_Scalar,), (input, other), {}) from None
 
 
 def true_divide__Scalar(input, other):
@@ -13018,7 +13105,10 @@ def float_power_Scalar(input, exponent, *, out=None):
         return raise_bad_argument(float_power_Scalar, input, exponent, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "float_power", "input", 1)
-    return composite.float_power(input, exponent)
+    try:
+        return composite.float_power(input, exponent)
+    except CALL_ERRORS as error:
+        raise explained(error, float_power_Scalar, (float_power_Scalar,), (input, exponent), {}) from None
 
 
 def float_power_Scalar_out(input, exponent, *, out):
@@ -13045,7 +13135,10 @@ def float_power_Tensor_Scalar(input, exponent, *, out=None):
         return raise_bad_argument(float_power_Tensor_Scalar, input, exponent, out=out)
     if type(exponent) is not int and type(exponent) is not float:
         exponent = scalar_of(exponent, "float_power", "exponent", 2)
-    return composite.float_power(input, exponent)
+    try:
+        return composite.float_power(input, exponent)
+    except CALL_ERRORS as error:
+        raise explained(error, float_power_Tensor_Scalar, (float_power_Tensor_Scalar,), (input, exponent), {}) from None
 
 
 def float_power(input, exponent, *, out=None):
@@ -13165,7 +13258,10 @@ def greater_Scalar(input, other, *, out=None):
         return raise_bad_argument(greater_Scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "greater", "other", 2)
-    return composite.greater(input, other)
+    try:
+        return composite.greater(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, greater_Scalar, (greater_Scalar,), (input, other), {}) from None
 
 
 def greater(input, other, *, out=None):
@@ -13269,7 +13365,10 @@ def greater_equal_Scalar(input, other, *, out=None):
         return raise_bad_argument(greater_equal_Scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "greater_equal", "other", 2)
-    return composite.greater_equal(input, other)
+    try:
+        return composite.greater_equal(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, greater_equal_Scalar, (greater_equal_Scalar,), (input, other), {}) from None
 
 
 def greater_equal(input, other, *, out=None):
@@ -13377,7 +13476,10 @@ def less_Scalar(input, other, *, out=None):
         return raise_bad_argument(less_Scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "less", "other", 2)
-    return composite.less(input, other)
+    try:
+        return composite.less(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, less_Scalar, (less_Scalar,), (input, other), {}) from None
 
 
 def less(input, other, *, out=None):
@@ -13481,7 +13583,10 @@ def less_equal_Scalar(input, other, *, out=None):
         return raise_bad_argument(less_equal_Scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "less_equal", "other", 2)
-    return composite.less_equal(input, other)
+    try:
+        return composite.less_equal(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, less_equal_Scalar, (less_equal_Scalar,), (input, other), {}) from None
 
 
 def less_equal(input, other, *, out=None):
@@ -13587,7 +13692,10 @@ def not_equal_Scalar(input, other, *, out=None):
         return raise_bad_argument(not_equal_Scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "not_equal", "other", 2)
-    return composite.not_equal(input, other)
+    try:
+        return composite.not_equal(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, not_equal_Scalar, (not_equal_Scalar,), (input, other), {}) from None
 
 
 def not_equal(input, other, *, out=None):
@@ -13809,7 +13917,10 @@ def isin_Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=Fa
         assume_unique = bool_of(assume_unique, "isin", "assume_unique")
     if invert is not False and invert is not True:
         invert = bool_of(invert, "isin", "invert")
-    return composite.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
+    try:
+        return composite.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert)
+    except CALL_ERRORS as error:
+        raise explained(error, isin_Tensor_Scalar, (isin_Tensor_Scalar,), (elements, test_element), {}) from None
 
 
 def isin_Tensor_Scalar_out(elements, test_element, *, assume_unique=False, invert=False, out):
@@ -13850,7 +13961,10 @@ def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=Fa
         assume_unique = bool_of(assume_unique, "isin", "assume_unique")
     if invert is not False and invert is not True:
         invert = bool_of(invert, "isin", "invert")
-    return composite.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
+    try:
+        return composite.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert)
+    except CALL_ERRORS as error:
+        raise explained(error, isin_Scalar_Tensor, (isin_Scalar_Tensor,), (element, test_elements), {}) from None
 
 
 def isin(

@@ -384,7 +384,10 @@ def random_to(input, to, *, generator=None):
         to = int_of(to, "random", "to", 2)
     if generator is not None:
         generator = generator_of(generator, "random", "generator")
-    return composite.random_to(input, to, generator=generator)
+    try:
+        return composite.random_to(input, to, generator=generator)
+    except CALL_ERRORS as error:
+        raise explained(error, random_to, (random_to,), (input, to), {}) from None
 
 
 _random__from_kernels = kernel_table("random_.from")
@@ -447,7 +450,10 @@ def random_from(input, from_, to, *, generator=None):
         to = int_of(to, "random", "to", 3)
     if generator is not None:
         generator = generator_of(generator, "random", "generator")
-    return composite.random_from(input, from_, to, generator=generator)
+    try:
+        return composite.random_from(input, from_, to, generator=generator)
+    except CALL_ERRORS as error:
+        raise explained(error, random_from, (random_from,), (input, from_, to), {}) from None
 
 
 _exponential__kernels = kernel_table("exponential_")
@@ -922,9 +928,12 @@ def rand_generator(
         dtype = dtype_of(dtype, "rand", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "rand")
-    result = composite.rand_generator(
-        size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.rand_generator(
+            size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, rand_generator, (rand_generator,), (size,), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1045,9 +1054,12 @@ def randn_generator(
         dtype = dtype_of(dtype, "randn", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "randn")
-    result = composite.randn_generator(
-        size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.randn_generator(
+            size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, randn_generator, (randn_generator,), (size,), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1117,7 +1129,10 @@ def randint_default(
         dtype = dtype_of(dtype, "randint", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "randint")
-    result = composite.randint(high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.randint(high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    except CALL_ERRORS as error:
+        raise explained(error, randint_default, (randint_default,), (high, size), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1166,9 +1181,12 @@ def randint_generator(
         dtype = dtype_of(dtype, "randint", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "randint")
-    result = composite.randint_generator(
-        high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.randint_generator(
+            high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, randint_generator, (randint_generator,), (high, size), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1243,7 +1261,12 @@ def randint_low(
         dtype = dtype_of(dtype, "randint", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "randint")
-    result = composite.randint_low(low, high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    try:
+        result = composite.randint_low(
+            low, high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, randint_low, (randint_low,), (low, high, size), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1366,9 +1389,12 @@ def randint_low_generator(
         dtype = dtype_of(dtype, "randint", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "randint")
-    result = composite.randint_low_generator(
-        low, high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.randint_low_generator(
+            low, high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, randint_low_generator, (randint_low_generator,), (low, high, size), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1474,9 +1500,12 @@ def randperm_generator(
         dtype = dtype_of(dtype, "randperm", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "randperm")
-    result = composite.randperm_generator(
-        n, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.randperm_generator(
+            n, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, randperm_generator, (randperm_generator,), (n,), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1807,9 +1836,12 @@ def randint_like_default(
         dtype = dtype_of(dtype, "randint_like", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "randint_like")
-    result = composite.randint_like(
-        input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
-    )
+    try:
+        result = composite.randint_like(
+            input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, randint_like_default, (randint_like_default,), (input, high), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1862,16 +1894,19 @@ def randint_like_generator(
         dtype = dtype_of(dtype, "randint_like", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "randint_like")
-    result = composite.randint_like_generator(
-        input,
-        high,
-        generator=generator,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        pin_memory=pin_memory,
-        memory_format=memory_format,
-    )
+    try:
+        result = composite.randint_like_generator(
+            input,
+            high,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, randint_like_generator, (randint_like_generator,), (input, high), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2040,9 +2075,19 @@ def randint_like_low_dtype(
         dtype = dtype_of(dtype, "randint_like", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "randint_like")
-    result = composite.randint_like_low(
-        input, low, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
-    )
+    try:
+        result = composite.randint_like_low(
+            input,
+            low,
+            high,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, randint_like_low_dtype, (randint_like_low_dtype,), (input, low, high), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2100,17 +2145,22 @@ def randint_like_low_generator_dtype(
         dtype = dtype_of(dtype, "randint_like", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "randint_like")
-    result = composite.randint_like_low_generator(
-        input,
-        low,
-        high,
-        generator=generator,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        pin_memory=pin_memory,
-        memory_format=memory_format,
-    )
+    try:
+        result = composite.randint_like_low_generator(
+            input,
+            low,
+            high,
+            generator=generator,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            memory_format=memory_format,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, randint_like_low_generator_dtype, (randint_like_low_generator_dtype,), (input, low, high), {}
+        ) from None
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2384,9 +2434,12 @@ def normal_float_float(
         dtype = dtype_of(dtype, "normal", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "normal")
-    result = composite.normal_float_float(
-        mean, std, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
-    )
+    try:
+        result = composite.normal_float_float(
+            mean, std, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        )
+    except CALL_ERRORS as error:
+        raise explained(error, normal_float_float, (normal_float_float,), (mean, std, size), {}) from None
     if requires_grad:
         result.requires_grad = True
     return result

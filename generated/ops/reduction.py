@@ -141,8 +141,8 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
     refuse_grad("sum", input, out)
     try:
         adopt_result(out, _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, sum_dim_IntList_out, (sum_dim_IntList_out,), (input, dim, keepdim), {}) from None
     mark_written(out)
     return out
 
@@ -278,8 +278,8 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
     refuse_grad("mean", input, out)
     try:
         adopt_result(out, _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, mean_dim_out, (mean_dim_out,), (input, dim, keepdim), {}) from None
     mark_written(out)
     return out
 
@@ -394,8 +394,8 @@ def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
     refuse_grad("prod", input, out)
     try:
         adopt_result(out, _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, prod_dim_int_out, (prod_dim_int_out,), (input, dim, keepdim), {}) from None
     mark_written(out)
     return out
 
@@ -466,8 +466,8 @@ def amax_out(input, dim=(), keepdim=False, *, out):
     refuse_grad("amax", input, out)
     try:
         adopt_result(out, _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, amax_out, (amax_out,), (input, dim, keepdim), {}) from None
     mark_written(out)
     return out
 
@@ -538,8 +538,8 @@ def amin_out(input, dim=(), keepdim=False, *, out):
     refuse_grad("amin", input, out)
     try:
         adopt_result(out, _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, amin_out, (amin_out,), (input, dim, keepdim), {}) from None
     mark_written(out)
     return out
 
@@ -652,8 +652,8 @@ def max_dim_out(input, dim, keepdim=False, *, out):
     refuse_grad("max", input, *out)
     try:
         arrays = _max_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, max_dim_out, (max_dim_out,), (input, dim, keepdim), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -820,8 +820,8 @@ def min_dim_out(input, dim, keepdim=False, *, out):
     refuse_grad("min", input, *out)
     try:
         arrays = _min_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, min_dim_out, (min_dim_out,), (input, dim, keepdim), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -916,7 +916,7 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
     try:
         min_array, max_array = _aminmax_kernels[type(input_array)](input_array, dim, keepdim)
     except CALL_ERRORS as error:
-        raise explained(error, aminmax, (aminmax,), (input,), {}) from None
+        raise explained(error, aminmax, (aminmax,), (input,), {"dim": dim}) from None
     min = wrap_output(min_array, node, 0)
     max = wrap_output(max_array, node, 1)
     if node is not None:
@@ -942,8 +942,8 @@ def aminmax_out(input, *, dim=None, keepdim=False, out):
     refuse_grad("aminmax", input, *out)
     try:
         arrays = _aminmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, aminmax_out, (aminmax_out,), (input,), {"dim": dim}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1056,8 +1056,8 @@ def median_dim_out(input, dim, keepdim=False, *, out):
     refuse_grad("median", input, *out)
     try:
         arrays = _median_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, median_dim_out, (median_dim_out,), (input, dim, keepdim), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1172,8 +1172,8 @@ def nanmedian_dim_out(input, dim, keepdim=False, *, out):
     refuse_grad("nanmedian", input, *out)
     try:
         arrays = _nanmedian_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, nanmedian_dim_out, (nanmedian_dim_out,), (input, dim, keepdim), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1242,8 +1242,8 @@ def mode_out(input, dim=-1, keepdim=False, *, out):
     refuse_grad("mode", input, *out)
     try:
         arrays = _mode_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, mode_out, (mode_out,), (input, dim, keepdim), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1316,8 +1316,8 @@ def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
     refuse_grad("kthvalue", input, *out)
     try:
         arrays = _kthvalue_kernels[type(input_array)](input_array, k, dim, keepdim, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, kthvalue_out, (kthvalue_out,), (input, k, dim, keepdim), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1366,8 +1366,8 @@ def histc_out(input, bins=100, min=0, max=0, *, out):
         return raise_bad_argument(histc_out, input, bins, min, max, out=out)
     try:
         adopt_result(out, _histc_kernels[type(input_array)](input_array, bins, min, max, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, histc_out, (histc_out,), (input, bins, min, max), {}) from None
     mark_written(out)
     return out
 
@@ -1528,8 +1528,8 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
         arrays = _histogram_bin_ct_kernels[type(input_array)](
             input_array, bins, range, weight_array, density, out=out_arrays
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, histogram_bin_ct_out, (histogram_bin_ct_out,), (input, bins), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -1628,7 +1628,9 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
             node,
         )
     except CALL_ERRORS as error:
-        raise explained(error, segment_reduce, (segment_reduce,), (data, reduce), {}) from None
+        raise explained(
+            error, segment_reduce, (segment_reduce,), (data, reduce), {"axis": axis, "initial": initial}
+        ) from None
     if node is not None:
         node.kept += (save_output(node, result),)
     return result
@@ -1695,7 +1697,11 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
         )
     except CALL_ERRORS as error:
         raise explained(
-            error, _segment_reduce_backward, (_segment_reduce_backward,), (grad, output, data, reduce), {}
+            error,
+            _segment_reduce_backward,
+            (_segment_reduce_backward,),
+            (grad, output, data, reduce),
+            {"axis": axis, "initial": initial},
         ) from None
 
 
@@ -1951,8 +1957,10 @@ def searchsorted_Scalar_out(sorted_sequence, input, *, out_int32=False, right=Fa
                 sorted_sequence_array, input, out_int32, right, side, sorter_array, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, searchsorted_Scalar_out, (searchsorted_Scalar_out,), (sorted_sequence, input), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -2078,8 +2086,8 @@ def bucketize_Scalar_out(input, boundaries, *, out_int32=False, right=False, out
             out,
             _bucketize_Scalar_kernels[type(boundaries_array)](input, boundaries_array, out_int32, right, out=out_array),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, bucketize_Scalar_out, (bucketize_Scalar_out,), (input, boundaries), {}) from None
     mark_written(out)
     return out
 
@@ -2126,8 +2134,8 @@ def argmax_out(input, dim=None, keepdim=False, *, out):
         return raise_bad_argument(argmax_out, input, dim, keepdim, out=out)
     try:
         adopt_result(out, _argmax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, argmax_out, (argmax_out,), (input, dim, keepdim), {}) from None
     mark_written(out)
     return out
 
@@ -2174,8 +2182,8 @@ def argmin_out(input, dim=None, keepdim=False, *, out):
         return raise_bad_argument(argmin_out, input, dim, keepdim, out=out)
     try:
         adopt_result(out, _argmin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, argmin_out, (argmin_out,), (input, dim, keepdim), {}) from None
     mark_written(out)
     return out
 
@@ -2254,8 +2262,8 @@ def any_dim_out(input, dim, keepdim=False, *, out):
         return raise_bad_argument(any_dim_out, input, dim, keepdim, out=out)
     try:
         adopt_result(out, _any_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, any_dim_out, (any_dim_out,), (input, dim, keepdim), {}) from None
     mark_written(out)
     return out
 
@@ -2272,7 +2280,10 @@ def any_dims(input, dim=None, keepdim=False, *, out=None):
         dim = ints_of(dim, "any", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "any", "keepdim", 3)
-    return composite.any_dims(input, dim, keepdim)
+    try:
+        return composite.any_dims(input, dim, keepdim)
+    except CALL_ERRORS as error:
+        raise explained(error, any_dims, (any_dims,), (input, dim, keepdim), {}) from None
 
 
 def any(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -2386,8 +2397,8 @@ def all_dim_out(input, dim, keepdim=False, *, out):
         return raise_bad_argument(all_dim_out, input, dim, keepdim, out=out)
     try:
         adopt_result(out, _all_dim_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, all_dim_out, (all_dim_out,), (input, dim, keepdim), {}) from None
     mark_written(out)
     return out
 
@@ -2404,7 +2415,10 @@ def all_dims(input, dim=None, keepdim=False, *, out=None):
         dim = ints_of(dim, "all", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "all", "keepdim", 3)
-    return composite.all_dims(input, dim, keepdim)
+    try:
+        return composite.all_dims(input, dim, keepdim)
+    except CALL_ERRORS as error:
+        raise explained(error, all_dims, (all_dims,), (input, dim, keepdim), {}) from None
 
 
 def all(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
@@ -2471,7 +2485,10 @@ def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
         unbiased = bool_of(unbiased, "var", "unbiased", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var", "keepdim", 4)
-    return composite.var_dim(input, dim, unbiased, keepdim)
+    try:
+        return composite.var_dim(input, dim, unbiased, keepdim)
+    except CALL_ERRORS as error:
+        raise explained(error, var_dim, (var_dim,), (input, dim, unbiased, keepdim), {}) from None
 
 
 def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
@@ -2571,8 +2588,10 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
         adopt_result(
             out, _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, var_correction_out, (var_correction_out,), (input, dim), {"correction": correction}
+        ) from None
     mark_written(out)
     return out
 
@@ -2604,7 +2623,10 @@ def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
         unbiased = bool_of(unbiased, "std", "unbiased", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std", "keepdim", 4)
-    return composite.std_dim(input, dim, unbiased, keepdim)
+    try:
+        return composite.std_dim(input, dim, unbiased, keepdim)
+    except CALL_ERRORS as error:
+        raise explained(error, std_dim, (std_dim,), (input, dim, unbiased, keepdim), {}) from None
 
 
 def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
@@ -2707,8 +2729,10 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
         adopt_result(
             out, _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, std_correction_out, (std_correction_out,), (input, dim), {"correction": correction}
+        ) from None
     mark_written(out)
     return out
 
@@ -2775,8 +2799,8 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
     refuse_grad("logsumexp", input, out)
     try:
         adopt_result(out, _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, logsumexp_out, (logsumexp_out,), (input, dim, keepdim), {}) from None
     mark_written(out)
     return out
 
@@ -2867,8 +2891,8 @@ def cumsum_out(input, dim, *, dtype=None, out):
     refuse_grad("cumsum", input, out)
     try:
         adopt_result(out, _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, cumsum_out, (cumsum_out,), (input, dim), {}) from None
     mark_written(out)
     return out
 
@@ -2965,8 +2989,8 @@ def cumprod_out(input, dim, *, dtype=None, out):
     refuse_grad("cumprod", input, out)
     try:
         adopt_result(out, _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, cumprod_out, (cumprod_out,), (input, dim), {}) from None
     mark_written(out)
     return out
 
@@ -3026,8 +3050,8 @@ def cummax_out(input, dim, *, out):
     refuse_grad("cummax", input, *out)
     try:
         arrays = _cummax_kernels[type(input_array)](input_array, dim, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, cummax_out, (cummax_out,), (input, dim), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -3089,8 +3113,8 @@ def cummin_out(input, dim, *, out):
     refuse_grad("cummin", input, *out)
     try:
         arrays = _cummin_kernels[type(input_array)](input_array, dim, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, cummin_out, (cummin_out,), (input, dim), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -3148,8 +3172,8 @@ def logcumsumexp_out(input, dim, *, out):
     refuse_grad("logcumsumexp", input, out)
     try:
         adopt_result(out, _logcumsumexp_kernels[type(input_array)](input_array, dim, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, logcumsumexp_out, (logcumsumexp_out,), (input, dim), {}) from None
     mark_written(out)
     return out
 
@@ -3207,8 +3231,8 @@ def _softmax_out(input, dim, half_to_float, *, out):
     refuse_grad("_softmax", input, out)
     try:
         adopt_result(out, __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, _softmax_out, (_softmax_out,), (input, dim, half_to_float), {}) from None
     mark_written(out)
     return out
 
@@ -3277,8 +3301,14 @@ def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
                 grad_output_array, output_array, dim, input_dtype, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _softmax_backward_data_out,
+            (_softmax_backward_data_out,),
+            (grad_output, output, dim, input_dtype),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -3406,8 +3436,8 @@ def _log_softmax_out(input, dim, half_to_float, *, out):
     refuse_grad("_log_softmax", input, out)
     try:
         adopt_result(out, __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, _log_softmax_out, (_log_softmax_out,), (input, dim, half_to_float), {}) from None
     mark_written(out)
     return out
 
@@ -3481,8 +3511,14 @@ def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out
                 grad_output_array, output_array, dim, input_dtype, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            _log_softmax_backward_data_out,
+            (_log_softmax_backward_data_out,),
+            (grad_output, output, dim, input_dtype),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -3580,8 +3616,8 @@ def sort_default_out(input, dim=-1, descending=False, *, out):
     refuse_grad("sort", input, *out)
     try:
         arrays = _sort_default_kernels[type(input_array)](input_array, dim, descending, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, sort_default_out, (sort_default_out,), (input, dim, descending), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -3665,8 +3701,8 @@ def sort_stable_out(input, *, stable, dim=-1, descending=False, out):
     refuse_grad("sort", input, *out)
     try:
         arrays = _sort_stable_kernels[type(input_array)](input_array, stable, dim, descending, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, sort_stable_out, (sort_stable_out,), (input,), {"dim": dim}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -3683,7 +3719,10 @@ def argsort_default(input, dim=-1, descending=False):
         dim = int_of(dim, "argsort", "dim", 2)
     if descending is not False and descending is not True:
         descending = bool_of(descending, "argsort", "descending", 3)
-    return composite.argsort(input, dim, descending)
+    try:
+        return composite.argsort(input, dim, descending)
+    except CALL_ERRORS as error:
+        raise explained(error, argsort_default, (argsort_default,), (input, dim, descending), {}) from None
 
 
 _topk_kernels = kernel_table("topk")
@@ -3753,8 +3792,8 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
     refuse_grad("topk", input, *out)
     try:
         arrays = _topk_kernels[type(input_array)](input_array, k, dim, largest, sorted, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, topk_out, (topk_out,), (input, k, dim, largest, sorted), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
@@ -3775,7 +3814,10 @@ def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
         dim = int_of(dim, "argsort", "dim")
     if descending is not False and descending is not True:
         descending = bool_of(descending, "argsort", "descending")
-    return composite.argsort_stable(input, stable=stable, dim=dim, descending=descending)
+    try:
+        return composite.argsort_stable(input, stable=stable, dim=dim, descending=descending)
+    except CALL_ERRORS as error:
+        raise explained(error, argsort_stable, (argsort_stable,), (input,), {"dim": dim}) from None
 
 
 def argsort(input, dim=-1, descending=False, *, stable=..., out=None, axis=None):
@@ -3889,8 +3931,10 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
         adopt_result(
             out, _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, linalg_vector_norm_out, (linalg_vector_norm_out,), (input, ord, dim, keepdim), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -3929,7 +3973,10 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
         result = recorded(node, composite.norm_dim, input, p, dim, keepdim)
         node.kept += (save_output(node, result),)
         return result
-    return composite.norm_dim(input, p, dim, keepdim)
+    try:
+        return composite.norm_dim(input, p, dim, keepdim)
+    except CALL_ERRORS as error:
+        raise explained(error, norm_ScalarOpt_dim, (norm_ScalarOpt_dim,), (input, p, dim, keepdim), {}) from None
 
 
 def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
@@ -3976,7 +4023,10 @@ def norm_Scalar(input, p=2):
         result = recorded(node, composite.norm, input, p)
         node.kept += (save_output(node, result),)
         return result
-    return composite.norm(input, p)
+    try:
+        return composite.norm(input, p)
+    except CALL_ERRORS as error:
+        raise explained(error, norm_Scalar, (norm_Scalar,), (input, p), {}) from None
 
 
 def norm_ScalarOpt_dtype(input, p, *, dtype):
@@ -4005,7 +4055,10 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
         result = recorded(node, composite.norm_dtype, input, p, dtype=dtype)
         node.kept += (save_output(node, result),)
         return result
-    return composite.norm_dtype(input, p, dtype=dtype)
+    try:
+        return composite.norm_dtype(input, p, dtype=dtype)
+    except CALL_ERRORS as error:
+        raise explained(error, norm_ScalarOpt_dtype, (norm_ScalarOpt_dtype,), (input, p), {}) from None
 
 
 def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
@@ -4044,7 +4097,12 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
         result = recorded(node, composite.norm_dim_dtype, input, p, dim, keepdim, dtype=dtype)
         node.kept += (save_output(node, result),)
         return result
-    return composite.norm_dim_dtype(input, p, dim, keepdim, dtype=dtype)
+    try:
+        return composite.norm_dim_dtype(input, p, dim, keepdim, dtype=dtype)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, norm_ScalarOpt_dim_dtype, (norm_ScalarOpt_dim_dtype,), (input, p, dim, keepdim), {}
+        ) from None
 
 
 def norm(*args, **kwargs):
@@ -4208,7 +4266,10 @@ def quantile_default(input, q, dim=None, keepdim=False, *, interpolation="linear
         keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
     if type(interpolation) is not str:
         interpolation = str_of(interpolation, "quantile", "interpolation")
-    return composite.quantile(input, q, dim, keepdim, interpolation=interpolation)
+    try:
+        return composite.quantile(input, q, dim, keepdim, interpolation=interpolation)
+    except CALL_ERRORS as error:
+        raise explained(error, quantile_default, (quantile_default,), (input, q, dim, keepdim), {}) from None
 
 
 def quantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
@@ -4247,7 +4308,10 @@ def quantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="linear"
         keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
     if type(interpolation) is not str:
         interpolation = str_of(interpolation, "quantile", "interpolation")
-    return composite.quantile_number(input, q, dim, keepdim, interpolation=interpolation)
+    try:
+        return composite.quantile_number(input, q, dim, keepdim, interpolation=interpolation)
+    except CALL_ERRORS as error:
+        raise explained(error, quantile_scalar, (quantile_scalar,), (input, q, dim, keepdim), {}) from None
 
 
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
@@ -4315,7 +4379,10 @@ def nanquantile_default(input, q, dim=None, keepdim=False, *, interpolation="lin
         keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
     if type(interpolation) is not str:
         interpolation = str_of(interpolation, "nanquantile", "interpolation")
-    return composite.nanquantile(input, q, dim, keepdim, interpolation=interpolation)
+    try:
+        return composite.nanquantile(input, q, dim, keepdim, interpolation=interpolation)
+    except CALL_ERRORS as error:
+        raise explained(error, nanquantile_default, (nanquantile_default,), (input, q, dim, keepdim), {}) from None
 
 
 def nanquantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="linear", out):
@@ -4354,7 +4421,10 @@ def nanquantile_scalar(input, q, dim=None, keepdim=False, *, interpolation="line
         keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
     if type(interpolation) is not str:
         interpolation = str_of(interpolation, "nanquantile", "interpolation")
-    return composite.nanquantile_number(input, q, dim, keepdim, interpolation=interpolation)
+    try:
+        return composite.nanquantile_number(input, q, dim, keepdim, interpolation=interpolation)
+    except CALL_ERRORS as error:
+        raise explained(error, nanquantile_scalar, (nanquantile_scalar,), (input, q, dim, keepdim), {}) from None
 
 
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None, axis=None, keepdims=None):
@@ -4421,7 +4491,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     try:
         return composite.cov(input, correction=correction, fweights=fweights, aweights=aweights)
     except CALL_ERRORS as error:
-        raise explained(error, cov, (cov,), (input,), {}) from None
+        raise explained(error, cov, (cov,), (input,), {"correction": correction}) from None
 
 
 def corrcoef(input):
@@ -4443,7 +4513,10 @@ def count_nonzero_dim_IntList(input, dim, *more_dim):
         dim = (dim,) + more_dim
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of((dim,) + more_dim if more_dim else dim, "count_nonzero", "dim", 2)
-    return composite.count_nonzero_dims(input, dim)
+    try:
+        return composite.count_nonzero_dims(input, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, count_nonzero_dim_IntList, (count_nonzero_dim_IntList,), (input, dim), {}) from None
 
 
 def count_nonzero_default(input, dim=None):
@@ -4454,7 +4527,10 @@ def count_nonzero_default(input, dim=None):
         return raise_bad_argument(count_nonzero_default, input, dim)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "count_nonzero", "dim", 2)
-    return composite.count_nonzero(input, dim)
+    try:
+        return composite.count_nonzero(input, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, count_nonzero_default, (count_nonzero_default,), (input, dim), {}) from None
 
 
 def count_nonzero(input, dim=None, *more_dim, axis=None):
@@ -4502,7 +4578,10 @@ def std_mean_dim(input, dim, unbiased=True, keepdim=False):
         unbiased = bool_of(unbiased, "std_mean", "unbiased", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std_mean", "keepdim", 4)
-    return composite.std_mean_dim(input, dim, unbiased, keepdim)
+    try:
+        return composite.std_mean_dim(input, dim, unbiased, keepdim)
+    except CALL_ERRORS as error:
+        raise explained(error, std_mean_dim, (std_mean_dim,), (input, dim, unbiased, keepdim), {}) from None
 
 
 _std_mean_correction_kernels = kernel_table("std_mean.correction")
@@ -4590,7 +4669,10 @@ def var_mean_dim(input, dim, unbiased=True, keepdim=False):
         unbiased = bool_of(unbiased, "var_mean", "unbiased", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var_mean", "keepdim", 4)
-    return composite.var_mean_dim(input, dim, unbiased, keepdim)
+    try:
+        return composite.var_mean_dim(input, dim, unbiased, keepdim)
+    except CALL_ERRORS as error:
+        raise explained(error, var_mean_dim, (var_mean_dim,), (input, dim, unbiased, keepdim), {}) from None
 
 
 _var_mean_correction_kernels = kernel_table("var_mean.correction")
@@ -4760,8 +4842,8 @@ def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
     refuse_grad("nansum", input, out)
     try:
         adopt_result(out, _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, nansum_out, (nansum_out,), (input, dim, keepdim), {}) from None
     mark_written(out)
     return out
 
@@ -4843,7 +4925,10 @@ def trapezoid_dx(y, *, dx=1, dim=-1):
         dx = scalar_of(dx, "trapezoid", "dx")
     if type(dim) is not int:
         dim = int_of(dim, "trapezoid", "dim")
-    return composite.trapezoid_dx(y, dx=dx, dim=dim)
+    try:
+        return composite.trapezoid_dx(y, dx=dx, dim=dim)
+    except CALL_ERRORS as error:
+        raise explained(error, trapezoid_dx, (trapezoid_dx,), (y,), {"dx": dx, "dim": dim}) from None
 
 
 def trapezoid_x(y, x, *, dim=-1):
@@ -4856,7 +4941,10 @@ def trapezoid_x(y, x, *, dim=-1):
         return raise_bad_argument(trapezoid_x, y, x, dim=dim)
     if type(dim) is not int:
         dim = int_of(dim, "trapezoid", "dim")
-    return composite.trapezoid_x(y, x, dim=dim)
+    try:
+        return composite.trapezoid_x(y, x, dim=dim)
+    except CALL_ERRORS as error:
+        raise explained(error, trapezoid_x, (trapezoid_x,), (y, x), {"dim": dim}) from None
 
 
 def trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
@@ -4883,7 +4971,10 @@ def cumulative_trapezoid_x(y, x, *, dim=-1):
         return raise_bad_argument(cumulative_trapezoid_x, y, x, dim=dim)
     if type(dim) is not int:
         dim = int_of(dim, "cumulative_trapezoid", "dim")
-    return composite.cumulative_trapezoid_x(y, x, dim=dim)
+    try:
+        return composite.cumulative_trapezoid_x(y, x, dim=dim)
+    except CALL_ERRORS as error:
+        raise explained(error, cumulative_trapezoid_x, (cumulative_trapezoid_x,), (y, x), {"dim": dim}) from None
 
 
 def cumulative_trapezoid_dx(y, *, dx=1, dim=-1):
@@ -4896,7 +4987,12 @@ def cumulative_trapezoid_dx(y, *, dx=1, dim=-1):
         dx = scalar_of(dx, "cumulative_trapezoid", "dx")
     if type(dim) is not int:
         dim = int_of(dim, "cumulative_trapezoid", "dim")
-    return composite.cumulative_trapezoid_dx(y, dx=dx, dim=dim)
+    try:
+        return composite.cumulative_trapezoid_dx(y, dx=dx, dim=dim)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, cumulative_trapezoid_dx, (cumulative_trapezoid_dx,), (y,), {"dx": dx, "dim": dim}
+        ) from None
 
 
 def cumulative_trapezoid(y, x=..., *, dim=-1, dx=1, axis=None):
@@ -4929,7 +5025,10 @@ def trapz_x(y, x, *, dim=-1):
         return raise_bad_argument(trapz_x, y, x, dim=dim)
     if type(dim) is not int:
         dim = int_of(dim, "trapz", "dim")
-    return composite.trapezoid_x(y, x, dim=dim)
+    try:
+        return composite.trapezoid_x(y, x, dim=dim)
+    except CALL_ERRORS as error:
+        raise explained(error, trapz_x, (trapz_x,), (y, x), {"dim": dim}) from None
 
 
 def trapz_dx(y, *, dx=1.0, dim=-1):
@@ -4942,7 +5041,10 @@ def trapz_dx(y, *, dx=1.0, dim=-1):
         dx = float_of(dx, "trapz", "dx")
     if type(dim) is not int:
         dim = int_of(dim, "trapz", "dim")
-    return composite.trapz_dx(y, dx=dx, dim=dim)
+    try:
+        return composite.trapz_dx(y, dx=dx, dim=dim)
+    except CALL_ERRORS as error:
+        raise explained(error, trapz_dx, (trapz_dx,), (y,), {"dim": dim}) from None
 
 
 def trapz(y, x=..., *, dim=-1, dx=1.0, axis=None):
@@ -4971,7 +5073,16 @@ def gradient_scalarint(input, *, spacing=None, dim=None, edge_order=1):
         dim = int_of(dim, "gradient", "dim")
     if type(edge_order) is not int:
         edge_order = int_of(edge_order, "gradient", "edge_order")
-    return composite.gradient_scalar(input, spacing=spacing, dim=dim, edge_order=edge_order)
+    try:
+        return composite.gradient_scalar(input, spacing=spacing, dim=dim, edge_order=edge_order)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            gradient_scalarint,
+            (gradient_scalarint,),
+            (input,),
+            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
+        ) from None
 
 
 def gradient_scalararray(input, *, spacing, dim, edge_order=1):
@@ -4986,7 +5097,16 @@ def gradient_scalararray(input, *, spacing, dim, edge_order=1):
         dim = ints_of(dim, "gradient", "dim")
     if type(edge_order) is not int:
         edge_order = int_of(edge_order, "gradient", "edge_order")
-    return composite.gradient_scalar_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
+    try:
+        return composite.gradient_scalar_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            gradient_scalararray,
+            (gradient_scalararray,),
+            (input,),
+            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
+        ) from None
 
 
 def gradient_array(input, *, dim, edge_order=1):
@@ -4999,7 +5119,12 @@ def gradient_array(input, *, dim, edge_order=1):
         dim = ints_of(dim, "gradient", "dim")
     if type(edge_order) is not int:
         edge_order = int_of(edge_order, "gradient", "edge_order")
-    return composite.gradient_unit_dims(input, dim=dim, edge_order=edge_order)
+    try:
+        return composite.gradient_unit_dims(input, dim=dim, edge_order=edge_order)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, gradient_array, (gradient_array,), (input,), {"dim": dim, "edge_order": edge_order}
+        ) from None
 
 
 def gradient_scalarrayint(input, *, spacing, dim=None, edge_order=1):
@@ -5012,7 +5137,16 @@ def gradient_scalarrayint(input, *, spacing, dim=None, edge_order=1):
         dim = int_of(dim, "gradient", "dim")
     if type(edge_order) is not int:
         edge_order = int_of(edge_order, "gradient", "edge_order")
-    return composite.gradient_of_steps(input, spacing=spacing, dim=dim, edge_order=edge_order)
+    try:
+        return composite.gradient_of_steps(input, spacing=spacing, dim=dim, edge_order=edge_order)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            gradient_scalarrayint,
+            (gradient_scalarrayint,),
+            (input,),
+            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
+        ) from None
 
 
 def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
@@ -5025,7 +5159,16 @@ def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
         dim = ints_of(dim, "gradient", "dim")
     if type(edge_order) is not int:
         edge_order = int_of(edge_order, "gradient", "edge_order")
-    return composite.gradient_of_steps_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
+    try:
+        return composite.gradient_of_steps_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            gradient_scalarrayarray,
+            (gradient_scalarrayarray,),
+            (input,),
+            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
+        ) from None
 
 
 def gradient_tensorarrayint(input, *, spacing, dim=None, edge_order=1):
@@ -5040,7 +5183,16 @@ def gradient_tensorarrayint(input, *, spacing, dim=None, edge_order=1):
         dim = int_of(dim, "gradient", "dim")
     if type(edge_order) is not int:
         edge_order = int_of(edge_order, "gradient", "edge_order")
-    return composite.gradient_of_points(input, spacing=spacing, dim=dim, edge_order=edge_order)
+    try:
+        return composite.gradient_of_points(input, spacing=spacing, dim=dim, edge_order=edge_order)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            gradient_tensorarrayint,
+            (gradient_tensorarrayint,),
+            (input,),
+            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
+        ) from None
 
 
 def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
@@ -5055,7 +5207,16 @@ def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
         dim = ints_of(dim, "gradient", "dim")
     if type(edge_order) is not int:
         edge_order = int_of(edge_order, "gradient", "edge_order")
-    return composite.gradient_of_points_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
+    try:
+        return composite.gradient_of_points_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            gradient_tensorarray,
+            (gradient_tensorarray,),
+            (input,),
+            {"spacing": spacing, "dim": dim, "edge_order": edge_order},
+        ) from None
 
 
 def gradient(*args, **kwargs):

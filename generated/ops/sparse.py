@@ -291,16 +291,21 @@ def sparse_coo_tensor_indices_size(
         check_options(layout, device, pin_memory, "sparse_coo_tensor")
     if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
         is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
-    return composite.sparse_coo_from_size(
-        indices,
-        values,
-        size,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        pin_memory=pin_memory,
-        is_coalesced=is_coalesced,
-    )
+    try:
+        return composite.sparse_coo_from_size(
+            indices,
+            values,
+            size,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            is_coalesced=is_coalesced,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, sparse_coo_tensor_indices_size, (sparse_coo_tensor_indices_size,), (indices, values, size), {}
+        ) from None
 
 
 __to_sparse_sparse_dim_kernels = kernel_table("_to_sparse.sparse_dim")
@@ -391,7 +396,10 @@ def to_sparse_sparse_dim(input, sparse_dim):
         return raise_bad_argument(to_sparse_sparse_dim, input, sparse_dim)
     if type(sparse_dim) is not int:
         sparse_dim = int_of(sparse_dim, "to_sparse", "sparse_dim", 2)
-    return composite.to_sparse_dim(input, sparse_dim)
+    try:
+        return composite.to_sparse_dim(input, sparse_dim)
+    except CALL_ERRORS as error:
+        raise explained(error, to_sparse_sparse_dim, (to_sparse_sparse_dim,), (input, sparse_dim), {}) from None
 
 
 def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
@@ -406,7 +414,12 @@ def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
         blocksize = ints_of(blocksize, "to_sparse", "blocksize")
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "to_sparse", "dense_dim")
-    return composite.to_sparse(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+    try:
+        return composite.to_sparse(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, to_sparse_default, (to_sparse_default,), (input,), {"blocksize": blocksize, "dense_dim": dense_dim}
+        ) from None
 
 
 def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
@@ -665,7 +678,9 @@ def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
     try:
         return composite.sparse_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
-        raise explained(error, _sparse_addmm, (_sparse_addmm,), (input, mat1, mat2), {}) from None
+        raise explained(
+            error, _sparse_addmm, (_sparse_addmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}
+        ) from None
 
 
 _sparse_mask_kernels = kernel_table("sparse_mask")
@@ -1100,7 +1115,9 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
             _sparse_sampled_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node
         )
     except CALL_ERRORS as error:
-        raise explained(error, sparse_sampled_addmm, (sparse_sampled_addmm,), (input, mat1, mat2), {}) from None
+        raise explained(
+            error, sparse_sampled_addmm, (sparse_sampled_addmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}
+        ) from None
 
 
 def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
@@ -1126,8 +1143,14 @@ def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
                 input_array, mat1_array, mat2_array, beta, alpha, out=out_array
             ),
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            sparse_sampled_addmm_out,
+            (sparse_sampled_addmm_out,),
+            (input, mat1, mat2),
+            {"beta": beta, "alpha": alpha},
+        ) from None
     mark_written(out)
     return out
 
@@ -1223,7 +1246,7 @@ def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
     try:
         return composite.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
     except CALL_ERRORS as error:
-        raise explained(error, sspaddmm, (sspaddmm,), (input, mat1, mat2), {}) from None
+        raise explained(error, sspaddmm, (sspaddmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}) from None
 
 
 def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):

@@ -488,8 +488,8 @@ def polygamma_out(n, input, *, out):
     refuse_grad("polygamma", input, out)
     try:
         adopt_result(out, _polygamma_kernels[type(input_array)](n, input_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, polygamma_out, (polygamma_out,), (n, input), {}) from None
     mark_written(out)
     return out
 
@@ -600,7 +600,10 @@ def xlogy_Scalar_Self(input, other, *, out=None):
         return raise_bad_argument(xlogy_Scalar_Self, input, other, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "xlogy", "input", 1)
-    return composite.xlogy_scalar_self(input, other)
+    try:
+        return composite.xlogy_scalar_self(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, xlogy_Scalar_Self, (xlogy_Scalar_Self,), (input, other), {}) from None
 
 
 def xlogy_Scalar_Self_out(input, other, *, out):
@@ -627,7 +630,10 @@ def xlogy_Scalar_Other(input, other, *, out=None):
         return raise_bad_argument(xlogy_Scalar_Other, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "xlogy", "other", 2)
-    return composite.xlogy_scalar_other(input, other)
+    try:
+        return composite.xlogy_scalar_other(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, xlogy_Scalar_Other, (xlogy_Scalar_Other,), (input, other), {}) from None
 
 
 def xlogy(input, other, *, out=None):
@@ -1908,7 +1914,12 @@ def special_xlog1py_self_scalar(input, other, *, out=None):
         return raise_bad_argument(special_xlog1py_self_scalar, input, other, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "special_xlog1py", "input", 1)
-    return composite.xlog1py_self_scalar(input, other)
+    try:
+        return composite.xlog1py_self_scalar(input, other)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, special_xlog1py_self_scalar, (special_xlog1py_self_scalar,), (input, other), {}
+        ) from None
 
 
 def special_xlog1py_self_scalar_out(input, other, *, out):
@@ -1935,7 +1946,12 @@ def special_xlog1py_other_scalar(input, other, *, out=None):
         return raise_bad_argument(special_xlog1py_other_scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "special_xlog1py", "other", 2)
-    return composite.xlog1py_other_scalar(input, other)
+    try:
+        return composite.xlog1py_other_scalar(input, other)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, special_xlog1py_other_scalar, (special_xlog1py_other_scalar,), (input, other), {}
+        ) from None
 
 
 def special_xlog1py(input, other, *, out=None):
@@ -2057,7 +2073,10 @@ def special_zeta_self_scalar(input, other, *, out=None):
         return raise_bad_argument(special_zeta_self_scalar, input, other, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "special_zeta", "input", 1)
-    return composite.zeta_self_scalar(input, other)
+    try:
+        return composite.zeta_self_scalar(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, special_zeta_self_scalar, (special_zeta_self_scalar,), (input, other), {}) from None
 
 
 def special_zeta_self_scalar_out(input, other, *, out):
@@ -2084,7 +2103,10 @@ def special_zeta_other_scalar(input, other, *, out=None):
         return raise_bad_argument(special_zeta_other_scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "special_zeta", "other", 2)
-    return composite.zeta_other_scalar(input, other)
+    try:
+        return composite.zeta_other_scalar(input, other)
+    except CALL_ERRORS as error:
+        raise explained(error, special_zeta_other_scalar, (special_zeta_other_scalar,), (input, other), {}) from None
 
 
 def special_zeta(input, other, *, out=None):
@@ -2218,8 +2240,14 @@ def special_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
         return raise_bad_argument(special_chebyshev_polynomial_t_x_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_chebyshev_polynomial_t_x_scalar_out,
+            (special_chebyshev_polynomial_t_x_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -2294,8 +2322,14 @@ def special_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
         return raise_bad_argument(special_chebyshev_polynomial_t_n_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_chebyshev_polynomial_t_n_scalar_out,
+            (special_chebyshev_polynomial_t_n_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -2389,8 +2423,14 @@ def special_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
         return raise_bad_argument(special_chebyshev_polynomial_u_x_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_chebyshev_polynomial_u_x_scalar_out,
+            (special_chebyshev_polynomial_u_x_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -2465,8 +2505,14 @@ def special_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
         return raise_bad_argument(special_chebyshev_polynomial_u_n_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_chebyshev_polynomial_u_n_scalar_out,
+            (special_chebyshev_polynomial_u_n_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -2560,8 +2606,14 @@ def special_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
         return raise_bad_argument(special_chebyshev_polynomial_v_x_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_chebyshev_polynomial_v_x_scalar_out,
+            (special_chebyshev_polynomial_v_x_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -2636,8 +2688,14 @@ def special_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
         return raise_bad_argument(special_chebyshev_polynomial_v_n_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_chebyshev_polynomial_v_n_scalar_out,
+            (special_chebyshev_polynomial_v_n_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -2731,8 +2789,14 @@ def special_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
         return raise_bad_argument(special_chebyshev_polynomial_w_x_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_chebyshev_polynomial_w_x_scalar_out,
+            (special_chebyshev_polynomial_w_x_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -2807,8 +2871,14 @@ def special_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
         return raise_bad_argument(special_chebyshev_polynomial_w_n_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_chebyshev_polynomial_w_n_scalar_out,
+            (special_chebyshev_polynomial_w_n_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -2898,8 +2968,10 @@ def special_hermite_polynomial_h_x_scalar_out(x, n, *, out):
         return raise_bad_argument(special_hermite_polynomial_h_x_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_hermite_polynomial_h_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, special_hermite_polynomial_h_x_scalar_out, (special_hermite_polynomial_h_x_scalar_out,), (x, n), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -2974,8 +3046,10 @@ def special_hermite_polynomial_h_n_scalar_out(x, n, *, out):
         return raise_bad_argument(special_hermite_polynomial_h_n_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_hermite_polynomial_h_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, special_hermite_polynomial_h_n_scalar_out, (special_hermite_polynomial_h_n_scalar_out,), (x, n), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -3067,8 +3141,10 @@ def special_hermite_polynomial_he_x_scalar_out(x, n, *, out):
         return raise_bad_argument(special_hermite_polynomial_he_x_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_hermite_polynomial_he_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, special_hermite_polynomial_he_x_scalar_out, (special_hermite_polynomial_he_x_scalar_out,), (x, n), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -3143,8 +3219,10 @@ def special_hermite_polynomial_he_n_scalar_out(x, n, *, out):
         return raise_bad_argument(special_hermite_polynomial_he_n_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_hermite_polynomial_he_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, special_hermite_polynomial_he_n_scalar_out, (special_hermite_polynomial_he_n_scalar_out,), (x, n), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -3236,8 +3314,10 @@ def special_laguerre_polynomial_l_x_scalar_out(x, n, *, out):
         return raise_bad_argument(special_laguerre_polynomial_l_x_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_laguerre_polynomial_l_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, special_laguerre_polynomial_l_x_scalar_out, (special_laguerre_polynomial_l_x_scalar_out,), (x, n), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -3312,8 +3392,10 @@ def special_laguerre_polynomial_l_n_scalar_out(x, n, *, out):
         return raise_bad_argument(special_laguerre_polynomial_l_n_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_laguerre_polynomial_l_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, special_laguerre_polynomial_l_n_scalar_out, (special_laguerre_polynomial_l_n_scalar_out,), (x, n), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -3405,8 +3487,10 @@ def special_legendre_polynomial_p_x_scalar_out(x, n, *, out):
         return raise_bad_argument(special_legendre_polynomial_p_x_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_legendre_polynomial_p_x_scalar_kernels[type(n_array)](x, n_array, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, special_legendre_polynomial_p_x_scalar_out, (special_legendre_polynomial_p_x_scalar_out,), (x, n), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -3481,8 +3565,10 @@ def special_legendre_polynomial_p_n_scalar_out(x, n, *, out):
         return raise_bad_argument(special_legendre_polynomial_p_n_scalar_out, x, n, out=out)
     try:
         adopt_result(out, _special_legendre_polynomial_p_n_scalar_kernels[type(x_array)](x_array, n, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, special_legendre_polynomial_p_n_scalar_out, (special_legendre_polynomial_p_n_scalar_out,), (x, n), {}
+        ) from None
     mark_written(out)
     return out
 
@@ -3580,8 +3666,14 @@ def special_shifted_chebyshev_polynomial_t_x_scalar_out(x, n, *, out):
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_t_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_shifted_chebyshev_polynomial_t_x_scalar_out,
+            (special_shifted_chebyshev_polynomial_t_x_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -3660,8 +3752,14 @@ def special_shifted_chebyshev_polynomial_t_n_scalar_out(x, n, *, out):
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_t_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_shifted_chebyshev_polynomial_t_n_scalar_out,
+            (special_shifted_chebyshev_polynomial_t_n_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -3759,8 +3857,14 @@ def special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, *, out):
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_u_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_shifted_chebyshev_polynomial_u_x_scalar_out,
+            (special_shifted_chebyshev_polynomial_u_x_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -3839,8 +3943,14 @@ def special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, *, out):
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_u_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_shifted_chebyshev_polynomial_u_n_scalar_out,
+            (special_shifted_chebyshev_polynomial_u_n_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -3938,8 +4048,14 @@ def special_shifted_chebyshev_polynomial_v_x_scalar_out(x, n, *, out):
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_v_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_shifted_chebyshev_polynomial_v_x_scalar_out,
+            (special_shifted_chebyshev_polynomial_v_x_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -4018,8 +4134,14 @@ def special_shifted_chebyshev_polynomial_v_n_scalar_out(x, n, *, out):
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_v_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_shifted_chebyshev_polynomial_v_n_scalar_out,
+            (special_shifted_chebyshev_polynomial_v_n_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -4117,8 +4239,14 @@ def special_shifted_chebyshev_polynomial_w_x_scalar_out(x, n, *, out):
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_w_x_scalar_kernels[type(n_array)](x, n_array, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_shifted_chebyshev_polynomial_w_x_scalar_out,
+            (special_shifted_chebyshev_polynomial_w_x_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 
@@ -4197,8 +4325,14 @@ def special_shifted_chebyshev_polynomial_w_n_scalar_out(x, n, *, out):
         adopt_result(
             out, _special_shifted_chebyshev_polynomial_w_n_scalar_kernels[type(x_array)](x_array, n, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            special_shifted_chebyshev_polynomial_w_n_scalar_out,
+            (special_shifted_chebyshev_polynomial_w_n_scalar_out,),
+            (x, n),
+            {},
+        ) from None
     mark_written(out)
     return out
 

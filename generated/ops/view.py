@@ -390,7 +390,10 @@ def movedim_intlist(input, source, destination):
         source = ints_of(source, "movedim", "source", 2)
     if type(destination) is not tuple or destination and type(destination[0]) is not int:
         destination = ints_of(destination, "movedim", "destination", 3)
-    return composite.movedim(input, source, destination)
+    try:
+        return composite.movedim(input, source, destination)
+    except CALL_ERRORS as error:
+        raise explained(error, movedim_intlist, (movedim_intlist,), (input, source, destination), {}) from None
 
 
 def movedim_int(input, source, destination):
@@ -403,7 +406,10 @@ def movedim_int(input, source, destination):
         source = int_of(source, "movedim", "source", 2)
     if type(destination) is not int:
         destination = int_of(destination, "movedim", "destination", 3)
-    return composite.movedim_int(input, source, destination)
+    try:
+        return composite.movedim_int(input, source, destination)
+    except CALL_ERRORS as error:
+        raise explained(error, movedim_int, (movedim_int,), (input, source, destination), {}) from None
 
 
 def movedim(input, source, destination):
@@ -848,7 +854,10 @@ def narrow_default(input, dim, start, length):
         start = int_of(start, "narrow", "start", 3)
     if type(length) is not int:
         length = int_of(length, "narrow", "length", 4)
-    return composite.narrow(input, dim, start, length)
+    try:
+        return composite.narrow(input, dim, start, length)
+    except CALL_ERRORS as error:
+        raise explained(error, narrow_default, (narrow_default,), (input, dim, start, length), {}) from None
 
 
 def narrow_Tensor(input, dim, start, length):
@@ -863,7 +872,10 @@ def narrow_Tensor(input, dim, start, length):
         dim = int_of(dim, "narrow", "dim", 2)
     if type(length) is not int:
         length = int_of(length, "narrow", "length", 4)
-    return composite.narrow_tensor(input, dim, start, length)
+    try:
+        return composite.narrow_tensor(input, dim, start, length)
+    except CALL_ERRORS as error:
+        raise explained(error, narrow_Tensor, (narrow_Tensor,), (input, dim, start, length), {}) from None
 
 
 def narrow(input, dim, start, length):
@@ -928,7 +940,10 @@ def split_sizes(input, split_size, dim=0):
         split_size = ints_of(split_size, "split", "split_size", 2)
     if type(dim) is not int:
         dim = int_of(dim, "split", "dim", 3)
-    return composite.split_sizes(input, split_size, dim)
+    try:
+        return composite.split_sizes(input, split_size, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, split_sizes, (split_sizes,), (input, split_size, dim), {}) from None
 
 
 def split(input, split_size, dim=0, *, axis=None):
@@ -1504,7 +1519,10 @@ def moveaxis_intlist(input, source, destination):
         source = ints_of(source, "moveaxis", "source", 2)
     if type(destination) is not tuple or destination and type(destination[0]) is not int:
         destination = ints_of(destination, "moveaxis", "destination", 3)
-    return composite.movedim(input, source, destination)
+    try:
+        return composite.movedim(input, source, destination)
+    except CALL_ERRORS as error:
+        raise explained(error, moveaxis_intlist, (moveaxis_intlist,), (input, source, destination), {}) from None
 
 
 def moveaxis_int(input, source, destination):
@@ -1517,7 +1535,10 @@ def moveaxis_int(input, source, destination):
         source = int_of(source, "moveaxis", "source", 2)
     if type(destination) is not int:
         destination = int_of(destination, "moveaxis", "destination", 3)
-    return composite.movedim_int(input, source, destination)
+    try:
+        return composite.movedim_int(input, source, destination)
+    except CALL_ERRORS as error:
+        raise explained(error, moveaxis_int, (moveaxis_int,), (input, source, destination), {}) from None
 
 
 def moveaxis(input, source, destination):
@@ -1564,7 +1585,10 @@ def tensor_split_sections(input, sections, dim=0):
         sections = int_of(sections, "tensor_split", "sections", 2)
     if type(dim) is not int:
         dim = int_of(dim, "tensor_split", "dim", 3)
-    return composite.tensor_split_sections(input, sections, dim)
+    try:
+        return composite.tensor_split_sections(input, sections, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, tensor_split_sections, (tensor_split_sections,), (input, sections, dim), {}) from None
 
 
 def tensor_split_indices(input, indices, dim=0):
@@ -1577,7 +1601,10 @@ def tensor_split_indices(input, indices, dim=0):
         indices = ints_of(indices, "tensor_split", "indices", 2)
     if type(dim) is not int:
         dim = int_of(dim, "tensor_split", "dim", 3)
-    return composite.tensor_split_indices(input, indices, dim)
+    try:
+        return composite.tensor_split_indices(input, indices, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, tensor_split_indices, (tensor_split_indices,), (input, indices, dim), {}) from None
 
 
 def tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, dim=0):
@@ -1590,7 +1617,16 @@ def tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, d
         return raise_bad_argument(tensor_split_tensor_indices_or_sections, input, tensor_indices_or_sections, dim)
     if type(dim) is not int:
         dim = int_of(dim, "tensor_split", "dim", 3)
-    return composite.tensor_split_tensor(input, tensor_indices_or_sections, dim)
+    try:
+        return composite.tensor_split_tensor(input, tensor_indices_or_sections, dim)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            tensor_split_tensor_indices_or_sections,
+            (tensor_split_tensor_indices_or_sections,),
+            (input, tensor_indices_or_sections, dim),
+            {},
+        ) from None
 
 
 def tensor_split(input, tensor_indices_or_sections=..., dim=0, *, sections=..., indices=..., axis=None):
@@ -1635,7 +1671,10 @@ def hsplit_int(input, sections):
         return raise_bad_argument(hsplit_int, input, sections)
     if type(sections) is not int:
         sections = int_of(sections, "hsplit", "sections", 2)
-    return composite.hsplit_sections(input, sections)
+    try:
+        return composite.hsplit_sections(input, sections)
+    except CALL_ERRORS as error:
+        raise explained(error, hsplit_int, (hsplit_int,), (input, sections), {}) from None
 
 
 def hsplit_array(input, indices, *more_indices):
@@ -1648,7 +1687,10 @@ def hsplit_array(input, indices, *more_indices):
         indices = (indices,) + more_indices
     elif type(indices) is not tuple or indices and type(indices[0]) is not int:
         indices = ints_of((indices,) + more_indices if more_indices else indices, "hsplit", "indices", 2)
-    return composite.hsplit_indices(input, indices)
+    try:
+        return composite.hsplit_indices(input, indices)
+    except CALL_ERRORS as error:
+        raise explained(error, hsplit_array, (hsplit_array,), (input, indices), {}) from None
 
 
 def hsplit(input, sections=..., *more_indices, indices=...):
@@ -1677,7 +1719,10 @@ def vsplit_int(input, sections):
         return raise_bad_argument(vsplit_int, input, sections)
     if type(sections) is not int:
         sections = int_of(sections, "vsplit", "sections", 2)
-    return composite.vsplit_sections(input, sections)
+    try:
+        return composite.vsplit_sections(input, sections)
+    except CALL_ERRORS as error:
+        raise explained(error, vsplit_int, (vsplit_int,), (input, sections), {}) from None
 
 
 def vsplit_array(input, indices, *more_indices):
@@ -1690,7 +1735,10 @@ def vsplit_array(input, indices, *more_indices):
         indices = (indices,) + more_indices
     elif type(indices) is not tuple or indices and type(indices[0]) is not int:
         indices = ints_of((indices,) + more_indices if more_indices else indices, "vsplit", "indices", 2)
-    return composite.vsplit_indices(input, indices)
+    try:
+        return composite.vsplit_indices(input, indices)
+    except CALL_ERRORS as error:
+        raise explained(error, vsplit_array, (vsplit_array,), (input, indices), {}) from None
 
 
 def vsplit(input, sections=..., *more_indices, indices=...):
@@ -1719,7 +1767,10 @@ def dsplit_int(input, sections):
         return raise_bad_argument(dsplit_int, input, sections)
     if type(sections) is not int:
         sections = int_of(sections, "dsplit", "sections", 2)
-    return composite.dsplit_sections(input, sections)
+    try:
+        return composite.dsplit_sections(input, sections)
+    except CALL_ERRORS as error:
+        raise explained(error, dsplit_int, (dsplit_int,), (input, sections), {}) from None
 
 
 def dsplit_array(input, indices, *more_indices):
@@ -1732,7 +1783,10 @@ def dsplit_array(input, indices, *more_indices):
         indices = (indices,) + more_indices
     elif type(indices) is not tuple or indices and type(indices[0]) is not int:
         indices = ints_of((indices,) + more_indices if more_indices else indices, "dsplit", "indices", 2)
-    return composite.dsplit_indices(input, indices)
+    try:
+        return composite.dsplit_indices(input, indices)
+    except CALL_ERRORS as error:
+        raise explained(error, dsplit_array, (dsplit_array,), (input, indices), {}) from None
 
 
 def dsplit(input, sections=..., *more_indices, indices=...):
@@ -1848,7 +1902,10 @@ def view_copy_default(input, size, *more_size, out=None):
         node.self_shape = input.shape
     if node is not None:
         return recorded(node, composite.view_copy, input, size)
-    return composite.view_copy(input, size)
+    try:
+        return composite.view_copy(input, size)
+    except CALL_ERRORS as error:
+        raise explained(error, view_copy_default, (view_copy_default,), (input, size), {}) from None
 
 
 def view_copy_default_out(input, size, *more_size, out):
@@ -2154,7 +2211,10 @@ def squeeze_copy_dim(input, dim, *, out=None):
         node.dim = dim
     if node is not None:
         return recorded(node, composite.squeeze_copy, input, dim)
-    return composite.squeeze_copy(input, dim)
+    try:
+        return composite.squeeze_copy(input, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, squeeze_copy_dim, (squeeze_copy_dim,), (input, dim), {}) from None
 
 
 def squeeze_copy_dim_out(input, dim, *, out):
@@ -2197,7 +2257,10 @@ def squeeze_copy_dims(input, dim, *more_dim, out=None):
         node.dim = dim
     if node is not None:
         return recorded(node, composite.squeeze_copy, input, dim)
-    return composite.squeeze_copy(input, dim)
+    try:
+        return composite.squeeze_copy(input, dim)
+    except CALL_ERRORS as error:
+        raise explained(error, squeeze_copy_dims, (squeeze_copy_dims,), (input, dim), {}) from None
 
 
 def squeeze_copy(input, dim=..., *more_dim, out=None, axis=None):
@@ -2879,8 +2942,10 @@ def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
         adopt_result(
             out, _slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step, out=out_array)
         )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(
+            error, slice_scatter_out, (slice_scatter_out,), (input, src, dim, start, end, step), {}
+        ) from None
     mark_written(out)
     return out
 

@@ -230,9 +230,10 @@ def explained(
     if overriding_arguments((*args, *kwargs.values())):
         return error
     entries = _entries_of(overloads)
+    refused = None
     if isinstance(error, (AttributeError, TypeError)):
-        return _refusal_of(function, entries, args, kwargs, sys._getframe(1)) or error
-    return unpacking_overflow(entries, args, kwargs) or in_torchs_words(error)
+        refused = _refusal_of(function, entries, args, kwargs, sys._getframe(1))
+    return refused or unpacking_overflow(entries, args, kwargs) or in_torchs_words(error)
 
 
 def _refusal_of_running(frame: FrameType) -> TypeError | None:

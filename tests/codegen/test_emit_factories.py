@@ -59,8 +59,8 @@ def test_factory(tmp_path):
                 return raise_bad_argument(zeros_out, size, *more_size, out=out)
             try:
                 adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
-            except NUMPY_ERRORS as error:
-                raise in_torchs_words(error) from None
+            except CALL_ERRORS as error:
+                raise explained(error, zeros_out, (zeros_out,), (size,), {}) from None
             mark_written(out)
             return out
         ''')

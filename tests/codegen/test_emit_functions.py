@@ -86,7 +86,7 @@ def test_two_plain_operands_go_straight_to_the_computation(tmp_path):
             try:
                 return wrap(_sub_kernels[kind or type(input_array)](input_array, other_array, alpha), None, kind)
             except CALL_ERRORS as error:
-                raise explained(error, sub, (sub,), (input, other), {}) from None
+                raise explained(error, sub, (sub,), (input, other), {"alpha": alpha}) from None
     """)
     assert indent(part.rstrip() + "\n", "    ") in text
 
@@ -406,7 +406,7 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
             try:
                 return wrap(_scale_kernels[type(input_array)](input_array, weight_array, factor, padding, step), node)
             except CALL_ERRORS as error:
-                raise explained(error, scale, (scale,), (input, weight, factor), {}) from None
+                raise explained(error, scale, (scale,), (input, weight, factor), {"padding": padding, "step": step}) from None
         ''')
 
 
@@ -484,8 +484,8 @@ def test_several_named_results(tmp_path):
             refuse_grad("max", input, *out)
             try:
                 arrays = _max_kernels[type(input_array)](input_array, dim, keepdim, out=out_arrays)
-            except NUMPY_ERRORS as error:
-                raise in_torchs_words(error) from None
+            except CALL_ERRORS as error:
+                raise explained(error, max_out, (max_out,), (input, dim, keepdim), {}) from None
             for tensor, tensor_array in zip(out, arrays):
                 adopt_result(tensor, tensor_array)
                 mark_written(tensor)

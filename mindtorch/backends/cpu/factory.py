@@ -341,6 +341,8 @@ def _of_size(out: Array, size: Sequence[int]) -> Array:
     """The same without a warning: whoever makes new values for `out` has no use for its elements."""
     if out.shape == tuple(size):
         return out
+    geometry.check_sizes(size)
+    geometry.check_numel(size)
     return aligned.empty(size, out.dtype)
 
 

@@ -24,7 +24,8 @@ def bincount(input: Array, weights: Array | None = None, minlength: int = 0) -> 
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     if input.shape == (0,):
-        return np.zeros(minlength, INT64)
+        return aligned.zeros((minlength,), INT64)
+    aligned.check_fits((minlength,), INT64)
     aligned.check_fits(input.shape, input.dtype)  # NumPy wants the numbers in a row
     if input.ndim != 1 or input.min() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")

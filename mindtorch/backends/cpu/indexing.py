@@ -211,7 +211,7 @@ def masked_select(input, mask, out=None):
         iterator.check_distinct(out)
         iterator.check_apart(out, (input, mask))
     shape = iterator.broadcast_shapes(mask.shape, input.shape)
-    aligned.check_fits(shape, mask.dtype)
+    aligned.check_fits(shape, _INT64)  # that is how torch counts them
     if mask.shape != shape:
         mask = np.broadcast_to(mask, shape)
     if input.shape != shape:
@@ -265,13 +265,13 @@ def nonzero(input, out=None):
 
 
 def select_backward(grad_output, input_sizes, dim, index):
-    result = np.zeros(input_sizes, grad_output.dtype)
+    result = aligned.zeros(input_sizes, grad_output.dtype)
     view.select(result, dim, index)[...] = grad_output
     return result
 
 
 def slice_backward(grad_output, input_sizes, dim, start, end, step):
-    result = np.zeros(input_sizes, grad_output.dtype)
+    result = aligned.zeros(input_sizes, grad_output.dtype)
     view.slice(result, dim, start, end, step)[...] = grad_output
     return result
 
@@ -281,14 +281,14 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
 
 
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
-    result = np.zeros(input_sizes, grad_output.dtype)
+    result = aligned.zeros(input_sizes, grad_output.dtype)
     view.diagonal(result, offset, dim1, dim2)[...] = grad_output
     return result
 
 
 def unfold_backward(grad_in, input_sizes, dim, size, step):
     """Every place gets the gradients of all windows that show it; one place of all windows at a time never overlaps."""
-    result = np.zeros(input_sizes, grad_in.dtype)
+    result = aligned.zeros(input_sizes, grad_in.dtype)
     windows = view.unfold(result, dim, size, step)
     for place in range(size):
         shown = windows[..., place]

@@ -10,7 +10,6 @@ from mindtorch.autograd.saved_tensor import save
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.dispatch.arguments import CALL_ERRORS, bool_of, explained, ints_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
 from mindtorch.tensor import wrap
@@ -76,7 +75,7 @@ def energy_out(input, dim=None, keepdim=False, *, out):
     refuse_grad("energy", input, out)
     try:
         adopt_result(out, _energy_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, energy_out, (energy_out,), (input, dim, keepdim), {}) from None
     mark_written(out)
     return out

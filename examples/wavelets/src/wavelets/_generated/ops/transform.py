@@ -9,7 +9,6 @@ from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.dispatch.arguments import CALL_ERRORS, explained, int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
 from mindtorch.tensor import view_of, wrap, wrap_output
@@ -69,8 +68,8 @@ def haar_out(input, dim=-1, *, out):
     refuse_grad("haar", input, *out)
     try:
         arrays = _haar_kernels[type(input_array)](input_array, dim, out=out_arrays)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    except CALL_ERRORS as error:
+        raise explained(error, haar_out, (haar_out,), (input, dim), {}) from None
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
