@@ -161,11 +161,19 @@ def _run(
     return data, tuple(ops.stack(parts, 0) for parts in zip(*last_states))
 
 
+def _check_count(params: Sequence[Tensor], usual: int, count: int) -> None:
+    if count < 1 or len(params) not in (usual * count, (usual + 1) * count):
+        if len(params) % usual:
+            raise RuntimeError("got an incorrect number of RNN parameters")
+        raise RuntimeError("Expected more weights in stacked_rnn")
+
+
 def _grouped(params: Sequence[Tensor], has_biases: bool, count: int) -> list[_Weights]:
     """The parameters by layer and direction; with a projection there is one more for each."""
+    usual = 4 if has_biases else 2
+    _check_count(params, usual, count)
     length = len(params) // count
     groups = (list(params[start : start + length]) for start in range(0, length * count, length))
-    usual = 4 if has_biases else 2
     return [
         _Weights(*group[:usual], *([] if has_biases else [None, None]), group[usual] if length > usual else None)
         for group in groups

@@ -61,3 +61,20 @@ def sequences_without_steps(T):
     layers = [T.nn.RNN(3, 4), T.nn.LSTM(3, 4), T.nn.GRU(3, 4, bidirectional=True)]
     results = [tried(layer, T.ones(shape)) for layer in layers for shape in ((0, 3), (0, 2, 3))]
     return results, tried(T.nn.RNN(3, 4, batch_first=True), T.ones(2, 0, 3))
+
+
+@program
+def words_of_numpy_and_python(T):
+    nan, ones = float("nan"), T.ones
+    weights = [ones(6, 2)]
+    return [
+        tried(T.linalg.eigh, T.full((3, 3), nan)),
+        tried(T.linalg.eigh, T.full((2, 3, 3), nan)),
+        tried(T.round, T.tensor([1.5, 0.0]), decimals=1000000),
+        tried(T.binomial, ones(2, 2), ones(3, 3)),
+        tried(T.randint, 10, (2,), dtype=T.complex64),
+        tried(T.nn.functional.fractional_max_pool2d, ones(1, 2, 5, 5), (2, 2, 2), (1, 1), None, False, ones(1, 2, 2)),
+        tried(T.gru, ones(2, 2, 2), ones(1, 2, 2), weights * 3, True, 1, 0.0, False, False, False),
+        tried(T.gru, ones(2, 2, 2), ones(1, 2, 2), [], True, 1, 0.0, False, False, False),
+        tried(ones(1).transpose, 0, 1 << 40),
+    ]

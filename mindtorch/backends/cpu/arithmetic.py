@@ -182,8 +182,11 @@ def angle_of_complex(x: Array, out: Array | None = None) -> Array:
 # -------------------- rounding --------------------
 
 
+_MOST_DECIMALS = 308  # of which a float64 holds the power of ten
+
+
 def round_decimals(x: Array, decimals: int, out: Array | None = None) -> Array:
-    scale = x.dtype.type(10.0 ** abs(decimals))
+    scale = x.dtype.type(10.0 ** abs(decimals) if abs(decimals) <= _MOST_DECIMALS else np.inf)
     if decimals < 0:
         return np.multiply(np.rint(x / scale), scale, out=out)
     return np.divide(np.rint(x * scale), scale, out=out)

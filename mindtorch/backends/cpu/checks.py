@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch import errors
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import c_name as c_name_of
 
@@ -41,3 +42,15 @@ def is_float(array: np.ndarray) -> bool:
 def expect_float(array: np.ndarray, kernel: str) -> None:
     if not is_float(array):
         raise not_implemented(kernel, array)
+
+
+def no_eigenvalues(A: np.ndarray) -> Exception:
+    """NumPy doesn't tell which matrix it was, nor LAPACK's code: the first that is not finite, or else of all."""
+    batch = ""
+    if A.ndim > 2:
+        finite = np.isfinite(A).all((-2, -1)).ravel()
+        batch = f"(Batch element {finite.argmin()}): "
+    return errors.LinAlgError(
+        f"linalg.eigh: {batch}The algorithm failed to converge because the input matrix is ill-conditioned or has too "
+        f"many repeated eigenvalues (error code: {A.shape[-1] - 1})."
+    )

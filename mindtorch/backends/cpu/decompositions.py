@@ -10,7 +10,7 @@ import numpy as np
 
 from mindtorch import errors
 from mindtorch.backends.cpu.casting import deliver, deliver_castables, deliver_same
-from mindtorch.backends.cpu.checks import not_implemented, scalar_name
+from mindtorch.backends.cpu.checks import no_eigenvalues, not_implemented, scalar_name
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.lazy import lazy
 from mindtorch.promotion import INT32, complex_of, real_of
@@ -400,9 +400,12 @@ def eigh(A, UPLO="L", compute_v=True, out=None):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     if A.dtype.kind not in "fc" or A.itemsize == 2:
         raise not_implemented("linalg_eigh_cpu", A)
-    if not compute_v:
-        return _delivered((np.linalg.eigvalsh(A, UPLO.upper()), np.empty(0, A.dtype)), out)
-    values, vectors = np.linalg.eigh(A, UPLO.upper())
+    try:
+        if not compute_v:
+            return _delivered((np.linalg.eigvalsh(A, UPLO.upper()), np.empty(0, A.dtype)), out)
+        values, vectors = np.linalg.eigh(A, UPLO.upper())
+    except np.linalg.LinAlgError:
+        raise no_eigenvalues(A) from None
     return _delivered((values, columns_of(vectors)), out)
 
 

@@ -23,15 +23,20 @@ _NAMES = {
 
 
 def fractional_max_pool2d(input, kernel_size, output_size, random_samples, out=None):
-    return _pool(input, kernel_size, output_size, random_samples, out)
+    return _pool(2, input, kernel_size, output_size, random_samples, out)
 
 
 def fractional_max_pool3d(input, kernel_size, output_size, random_samples, out=None):
-    return _pool(input, kernel_size, output_size, random_samples, out)
+    return _pool(3, input, kernel_size, output_size, random_samples, out)
 
 
-def _pool(input: Array, kernel_size: Ints, output_size: Ints, samples: Array, out: Any) -> tuple[Array, Array]:
-    dims = len(kernel_size)
+def _pool(
+    dims: int, input: Array, kernel_size: Ints, output_size: Ints, samples: Array, out: Any
+) -> tuple[Array, Array]:
+    for name, sizes in (("kernel_size", kernel_size), ("output_size", output_size)):
+        if len(sizes) != dims:
+            many = "Ints" if dims == 2 else "three Ints"
+            raise RuntimeError(f"fractional_max_pool{dims}d: {name} must either be a single Int or tuple of {many}")
     _check_input(input, kernel_size, output_size)
     _check_samples(input, samples, dims)
     if input.dtype.kind in "biuc":

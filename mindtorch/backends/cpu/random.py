@@ -322,6 +322,8 @@ def _largest_integer(input: Array) -> int:
 
 
 def _check_integer_bounds(input: Array, low: int, high: int) -> None:
+    if input.dtype.kind == "c":
+        raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     smallest, largest = _integer_bounds(input.dtype)
     for name, bound in (("from", low), ("to - 1", high)):
         if not smallest <= bound <= largest:

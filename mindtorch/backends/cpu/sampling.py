@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch import iterator
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.normal import normal_from_pairs
 from mindtorch.generator import Generator, default_generator
@@ -127,6 +128,7 @@ def binomial(count, prob, generator=None):
     _check_dtype(count, "binomial_cpu")
     if count.dtype != prob.dtype:
         raise RuntimeError(f"Found dtype {scalar_name(prob)} but expected {scalar_name(count)}")
+    iterator.broadcast_shapes(count.shape, prob.shape)
     rarer = np.where(prob > 0.5, 1 - prob, prob).astype(prob.dtype)
     arrays = np.broadcast_arrays(count, prob, rarer, count * rarer)
     return _sampled(_binomial, generator, *arrays).astype(count.dtype)
