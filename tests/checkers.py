@@ -144,19 +144,10 @@ def _is_name(node: ast.AST) -> bool:
     """`torch.nn.Linear` is a name, like `torch`; so is `torch.nn.Linear[0]`, which can only be a type."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
-    return isinstance(node, ast.Name) and node.id in (
-        "torch",
-        "nn",
-        "F",
-        "optim",
-        "lr_scheduler",
-        "np",
-        "math",
-        "Dataset",
-    )
+    return isinstance(node, ast.Name) and node.id in _NAMES
 
 
-_MODULES = frozenset(("F", "Dataset", "lr_scheduler", "math", "nn", "np", "optim", "torch"))
+_NAMES = frozenset(("F", "Dataset", "lr_scheduler", "math", "nn", "np", "optim", "torch"))
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
