@@ -9,6 +9,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -56,9 +57,16 @@ def remarks(checker: str, folder: Path, programs: dict[str, str], python: Path |
     """
     if find_spec(checker) is None:
         pytest.skip(f"{checker} is not installed: it comes with the development tools (make install)")
+    if not _can_start(checker):
+        pytest.skip(f"{checker} cannot be started: pyright fetches its program from registry.npmjs.org at its first run")
     for name, text in programs.items():
         (folder / name).write_text(text)
     return sorted({"pyright": _pyright, "mypy": _mypy}[checker](folder, sorted(programs), python))
+
+
+@cache
+def _can_start(checker: str) -> bool:
+    return subprocess.run([sys.executable, "-m", checker, "--version"], capture_output=True).returncode == 0
 
 
 def _environment_of_checkout(folder: Path) -> dict[str, str]:
