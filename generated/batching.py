@@ -542,4 +542,7 @@ KERNELS = {
     "special_shifted_chebyshev_polynomial_w.n_scalar": rules.broadcast(
         "special_shifted_chebyshev_polynomial_w.n_scalar", "int_to_float"
     ),
+    # sparse
+    "_sparse_mm_reduce_impl": rules.one_by_one("_sparse_mm_reduce_impl", None),
+    "_sparse_mm_reduce_impl_backward": rules.one_by_one("_sparse_mm_reduce_impl_backward", None),
 }

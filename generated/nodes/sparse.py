@@ -5,6 +5,8 @@
 from mindtorch.autograd.formulas.common import conj, maybe_multiply
 from mindtorch.autograd.formulas.sparse import sparse_values_backward, to_dense_backward, to_layout_of, values_backward
 from mindtorch.autograd.node import Node
+from mindtorch.dispatch import ops
+from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -88,6 +90,33 @@ class ValuesBackward0(Node):
         if grad is None:
             return (None,)
         return (values_backward(grad, self),)
+
+
+class SparseMmReduceImplBackward0(Node):
+    """_sparse_mm_reduce_impl(Tensor self, Tensor other, str reduce) -> (Tensor, Tensor)"""
+
+    __slots__ = ("reduce",)
+
+    saved = ("self", "other", "result1")
+
+    def apply(node, edges, grad):
+        self, other, result1 = node.unpack()
+        if grad is None:
+            return (None, None)
+        return ops._sparse_mm_reduce_impl_backward(
+            self, grad, other, node.reduce, result1, [bool(edges[0]), bool(edges[1])]
+        )
+
+
+class SparseMmReduceImplBackwardBackward0(Node):
+    """_sparse_mm_reduce_impl_backward(Tensor self, Tensor grad_out, Tensor weight, str reduce, Tensor arg_out, bool[2] output_mask) -> (Tensor, Tensor)"""
+
+    __slots__ = ()
+
+    def apply(node, edges, *grads):
+        if all([grad is None for grad in grads]):
+            return (None, None, None)
+        raise no_derivative("_sparse_mm_reduce_impl_backward")
 
 
 class SparseMaskBackward0(Node):

@@ -11,7 +11,6 @@ from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import sparse as composite
 from mindtorch.dispatch.arguments import (
-    CALL_ERRORS,
     bool_of,
     dtype_of,
     explained,
@@ -19,14 +18,14 @@ from mindtorch.dispatch.arguments import (
     ints_of,
     raise_bad_argument,
     scalar_of,
+    str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.factory import check_options
-from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
-from mindtorch.tensor import Tensor, wrap
+from mindtorch.tensor import Tensor, wrap, wrap_output
 
 __sparse_coo_tensor_with_dims_and_tensors_kernels = kernel_table("_sparse_coo_tensor_with_dims_and_tensors")
 
@@ -117,7 +116,7 @@ def _sparse_coo_tensor_with_dims_and_tensors(
             ),
             node,
         )
-    except CALL_ERRORS as error:
+    except (AttributeError, TypeError) as error:
         raise explained(
             error,
             _sparse_coo_tensor_with_dims_and_tensors,
@@ -189,7 +188,7 @@ def _sparse_coo_tensor_unsafe(
             pin_memory=pin_memory,
             is_coalesced=is_coalesced,
         )
-    except CALL_ERRORS as error:
+    except (AttributeError, TypeError) as error:
         raise explained(
             error, _sparse_coo_tensor_unsafe, (_sparse_coo_tensor_unsafe,), (indices, values, size), {}
         ) from None
@@ -291,21 +290,16 @@ def sparse_coo_tensor_indices_size(
         check_options(layout, device, pin_memory, "sparse_coo_tensor")
     if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
         is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
-    try:
-        return composite.sparse_coo_from_size(
-            indices,
-            values,
-            size,
-            dtype=dtype,
-            layout=layout,
-            device=device,
-            pin_memory=pin_memory,
-            is_coalesced=is_coalesced,
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error, sparse_coo_tensor_indices_size, (sparse_coo_tensor_indices_size,), (indices, values, size), {}
-        ) from None
+    return composite.sparse_coo_from_size(
+        indices,
+        values,
+        size,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        is_coalesced=is_coalesced,
+    )
 
 
 __to_sparse_sparse_dim_kernels = kernel_table("_to_sparse.sparse_dim")
@@ -331,10 +325,7 @@ def _to_sparse_sparse_dim(input, sparse_dim):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    try:
-        return wrap(__to_sparse_sparse_dim_kernels[type(input_array)](input_array, sparse_dim), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    return wrap(__to_sparse_sparse_dim_kernels[type(input_array)](input_array, sparse_dim), node)
 
 
 __to_sparse_default_kernels = kernel_table("_to_sparse")
@@ -364,10 +355,7 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    try:
-        return wrap(__to_sparse_default_kernels[type(input_array)](input_array, layout, blocksize, dense_dim), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    return wrap(__to_sparse_default_kernels[type(input_array)](input_array, layout, blocksize, dense_dim), node)
 
 
 def _to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
@@ -378,7 +366,7 @@ def _to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=
         if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
             return _to_sparse_sparse_dim(input, sparse_dim)
         return _to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
-    except CALL_ERRORS as error:
+    except TypeError as error:
         raise explained(
             error,
             _to_sparse,
@@ -396,10 +384,7 @@ def to_sparse_sparse_dim(input, sparse_dim):
         return raise_bad_argument(to_sparse_sparse_dim, input, sparse_dim)
     if type(sparse_dim) is not int:
         sparse_dim = int_of(sparse_dim, "to_sparse", "sparse_dim", 2)
-    try:
-        return composite.to_sparse_dim(input, sparse_dim)
-    except CALL_ERRORS as error:
-        raise explained(error, to_sparse_sparse_dim, (to_sparse_sparse_dim,), (input, sparse_dim), {}) from None
+    return composite.to_sparse_dim(input, sparse_dim)
 
 
 def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
@@ -414,12 +399,7 @@ def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
         blocksize = ints_of(blocksize, "to_sparse", "blocksize")
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "to_sparse", "dense_dim")
-    try:
-        return composite.to_sparse(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, to_sparse_default, (to_sparse_default,), (input,), {"blocksize": blocksize, "dense_dim": dense_dim}
-        ) from None
+    return composite.to_sparse(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
 
 
 def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
@@ -430,7 +410,7 @@ def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=N
         if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
             return to_sparse_sparse_dim(input, sparse_dim)
         return to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
-    except CALL_ERRORS as error:
+    except TypeError as error:
         raise explained(
             error,
             to_sparse,
@@ -466,10 +446,7 @@ def _to_dense(input, dtype=None, masked_grad=None):
         node.next_edges = (edge,)
         node.masked_grad = masked_grad
         node.kept = (save(input),)
-    try:
-        return wrap(__to_dense_kernels[type(input_array)](input_array, dtype, masked_grad), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    return wrap(__to_dense_kernels[type(input_array)](input_array, dtype, masked_grad), node)
 
 
 def to_dense(input, dtype=None, *, masked_grad=None):
@@ -505,10 +482,7 @@ def _coalesce(input):
         node = nodes.CoalesceBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    try:
-        return wrap(__coalesce_kernels[type(input_array)](input_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    return wrap(__coalesce_kernels[type(input_array)](input_array), node)
 
 
 def coalesce(input):
@@ -531,10 +505,7 @@ def _indices(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_indices, input)
-    try:
-        return wrap(__indices_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    return wrap(__indices_kernels[type(input_array)](input_array))
 
 
 __values_kernels = kernel_table("_values")
@@ -558,10 +529,7 @@ def _values(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    try:
-        return wrap(__values_kernels[type(input_array)](input_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    return wrap(__values_kernels[type(input_array)](input_array), node)
 
 
 __nnz_kernels = kernel_table("_nnz")
@@ -575,10 +543,7 @@ def _nnz(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_nnz, input)
-    try:
-        return __nnz_kernels[type(input_array)](input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    return __nnz_kernels[type(input_array)](input_array)
 
 
 def indices(input):
@@ -610,10 +575,7 @@ def is_coalesced(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(is_coalesced, input)
-    try:
-        return _is_coalesced_kernels[type(input_array)](input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    return _is_coalesced_kernels[type(input_array)](input_array)
 
 
 _sparse_dim_kernels = kernel_table("sparse_dim")
@@ -627,10 +589,7 @@ def sparse_dim(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sparse_dim, input)
-    try:
-        return _sparse_dim_kernels[type(input_array)](input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    return _sparse_dim_kernels[type(input_array)](input_array)
 
 
 _dense_dim_kernels = kernel_table("dense_dim")
@@ -644,21 +603,114 @@ def dense_dim(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(dense_dim, input)
-    try:
-        return _dense_dim_kernels[type(input_array)](input_array)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    return _dense_dim_kernels[type(input_array)](input_array)
 
 
-def _sparse_mm(sparse, dense):
+def _sparse_mm_default(sparse, dense):
     """_sparse_mm(Tensor sparse, Tensor dense) -> Tensor"""
-    if state.interceptors and intercepts(_sparse_mm, sparse, dense):
-        return call(_sparse_mm, sparse, dense)
+    if state.interceptors and intercepts(_sparse_mm_default, sparse, dense):
+        return call(_sparse_mm_default, sparse, dense)
     if not isinstance(sparse, Tensor):
-        return raise_bad_argument(_sparse_mm, sparse, dense)
+        return raise_bad_argument(_sparse_mm_default, sparse, dense)
     if not isinstance(dense, Tensor):
-        return raise_bad_argument(_sparse_mm, sparse, dense)
+        return raise_bad_argument(_sparse_mm_default, sparse, dense)
     return composite.sparse_mm(sparse, dense)
+
+
+def _sparse_mm_reduce(sparse, dense, reduce):
+    """_sparse_mm.reduce(Tensor sparse, Tensor dense, str reduce) -> Tensor"""
+    if state.interceptors and intercepts(_sparse_mm_reduce, sparse, dense):
+        return call(_sparse_mm_reduce, sparse, dense, reduce)
+    if not isinstance(sparse, Tensor):
+        return raise_bad_argument(_sparse_mm_reduce, sparse, dense, reduce)
+    if not isinstance(dense, Tensor):
+        return raise_bad_argument(_sparse_mm_reduce, sparse, dense, reduce)
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "_sparse_mm", "reduce", 3)
+    return composite.sparse_mm_reduce(sparse, dense, reduce)
+
+
+def _sparse_mm(sparse, dense, reduce=...):
+    """_sparse_mm(Tensor sparse, Tensor dense) -> Tensor
+    _sparse_mm.reduce(Tensor sparse, Tensor dense, str reduce) -> Tensor
+    """
+    try:
+        if reduce is not ...:
+            return _sparse_mm_reduce(sparse, dense, reduce)
+        return _sparse_mm_default(sparse, dense)
+    except TypeError as error:
+        raise explained(
+            error, _sparse_mm, (_sparse_mm_default, _sparse_mm_reduce), (sparse, dense, reduce), {}
+        ) from None
+
+
+__sparse_mm_reduce_impl_kernels = kernel_table("_sparse_mm_reduce_impl")
+
+
+def _sparse_mm_reduce_impl(input, other, reduce):
+    """_sparse_mm_reduce_impl(Tensor self, Tensor other, str reduce) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(_sparse_mm_reduce_impl, input, other):
+        return call(_sparse_mm_reduce_impl, input, other, reduce)
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "_sparse_mm_reduce_impl", "reduce", 3)
+    try:
+        input_array = input._mt_array
+        other_array = other._mt_array
+    except AttributeError:
+        return raise_bad_argument(_sparse_mm_reduce_impl, input, other, reduce)
+    node = None
+    if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
+        input_edge = input._mt_edge or edge_of(input)
+        other_edge = other._mt_edge or edge_of(other)
+        if input_edge or other_edge:
+            node = nodes.SparseMmReduceImplBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, other_edge)
+            node.reduce = reduce
+            node.kept = (save(input), save(other))
+    result0_array, result1_array = __sparse_mm_reduce_impl_kernels[type(input_array)](input_array, other_array, reduce)
+    result0 = wrap(result0_array, node)
+    result1 = wrap(result1_array)
+    if node is not None:
+        node.kept += (save(result1),)
+    return result0, result1
+
+
+__sparse_mm_reduce_impl_backward_kernels = kernel_table("_sparse_mm_reduce_impl_backward")
+
+
+def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, output_mask):
+    """_sparse_mm_reduce_impl_backward(Tensor self, Tensor grad_out, Tensor weight, str reduce, Tensor arg_out, bool[2] output_mask) -> (Tensor, Tensor)"""
+    if state.interceptors and intercepts(_sparse_mm_reduce_impl_backward, input, grad_out, weight, arg_out):
+        return call(_sparse_mm_reduce_impl_backward, input, grad_out, weight, reduce, arg_out, output_mask)
+    if type(reduce) is not str:
+        reduce = str_of(reduce, "_sparse_mm_reduce_impl_backward", "reduce", 4)
+    try:
+        input_array = input._mt_array
+        grad_out_array = grad_out._mt_array
+        weight_array = weight._mt_array
+        arg_out_array = arg_out._mt_array
+    except AttributeError:
+        return raise_bad_argument(
+            _sparse_mm_reduce_impl_backward, input, grad_out, weight, reduce, arg_out, output_mask
+        )
+    node = None
+    if (input._mt_edge is not None or grad_out._mt_edge is not None or weight._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
+        input_edge = input._mt_edge or edge_of(input)
+        grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
+        weight_edge = weight._mt_edge or edge_of(weight)
+        if input_edge or grad_out_edge or weight_edge:
+            node = nodes.SparseMmReduceImplBackwardBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, grad_out_edge, weight_edge)
+    result0_array, result1_array = __sparse_mm_reduce_impl_backward_kernels[type(input_array)](
+        input_array, grad_out_array, weight_array, reduce, arg_out_array, output_mask
+    )
+    result0 = wrap_output(result0_array, node, 0)
+    result1 = wrap_output(result1_array, node, 1)
+    return result0, result1
 
 
 def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
@@ -675,12 +727,7 @@ def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
         beta = scalar_of(beta, "_sparse_addmm", "beta")
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "_sparse_addmm", "alpha")
-    try:
-        return composite.sparse_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, _sparse_addmm, (_sparse_addmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}
-        ) from None
+    return composite.sparse_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
 
 
 _sparse_mask_kernels = kernel_table("sparse_mask")
@@ -705,10 +752,7 @@ def sparse_mask(input, mask):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(mask), save(input))
-    try:
-        return wrap(_sparse_mask_kernels[type(input_array)](input_array, mask_array), node)
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    return wrap(_sparse_mask_kernels[type(input_array)](input_array, mask_array), node)
 
 
 _sparse_compressed_tensor_comp_plain_value_size_kernels = kernel_table("sparse_compressed_tensor.comp_plain_value_size")
@@ -774,15 +818,12 @@ def sparse_compressed_tensor_comp_plain_value_size(
         node = nodes.SparseCompressedTensorBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    try:
-        result = wrap(
-            _sparse_compressed_tensor_comp_plain_value_size_kernels[type(compressed_indices_array)](
-                compressed_indices_array, plain_indices_array, values_array, size, dtype, layout, device, pin_memory
-            ),
-            node,
-        )
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    result = wrap(
+        _sparse_compressed_tensor_comp_plain_value_size_kernels[type(compressed_indices_array)](
+            compressed_indices_array, plain_indices_array, values_array, size, dtype, layout, device, pin_memory
+        ),
+        node,
+    )
     if node is not None:
         node.kept = (save_output(node, result),)
     if requires_grad:
@@ -872,10 +913,7 @@ def _to_sparse_csr(input, dense_dim=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    try:
-        return wrap(__to_sparse_csr_kernels[type(input_array)](input_array, dense_dim), node)
-    except CALL_ERRORS as error:
-        raise explained(error, _to_sparse_csr, (_to_sparse_csr,), (input, dense_dim), {}) from None
+    return wrap(__to_sparse_csr_kernels[type(input_array)](input_array, dense_dim), node)
 
 
 def to_sparse_csr(input, dense_dim=None):
@@ -886,10 +924,7 @@ def to_sparse_csr(input, dense_dim=None):
         return raise_bad_argument(to_sparse_csr, input, dense_dim)
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "to_sparse_csr", "dense_dim", 2)
-    try:
-        return composite.to_csr(input, dense_dim)
-    except CALL_ERRORS as error:
-        raise explained(error, to_sparse_csr, (to_sparse_csr,), (input, dense_dim), {}) from None
+    return composite.to_csr(input, dense_dim)
 
 
 __to_sparse_csc_kernels = kernel_table("_to_sparse_csc")
@@ -915,10 +950,7 @@ def _to_sparse_csc(input, dense_dim=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    try:
-        return wrap(__to_sparse_csc_kernels[type(input_array)](input_array, dense_dim), node)
-    except CALL_ERRORS as error:
-        raise explained(error, _to_sparse_csc, (_to_sparse_csc,), (input, dense_dim), {}) from None
+    return wrap(__to_sparse_csc_kernels[type(input_array)](input_array, dense_dim), node)
 
 
 def to_sparse_csc(input, dense_dim=None):
@@ -929,10 +961,7 @@ def to_sparse_csc(input, dense_dim=None):
         return raise_bad_argument(to_sparse_csc, input, dense_dim)
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "to_sparse_csc", "dense_dim", 2)
-    try:
-        return composite.to_csc(input, dense_dim)
-    except CALL_ERRORS as error:
-        raise explained(error, to_sparse_csc, (to_sparse_csc,), (input, dense_dim), {}) from None
+    return composite.to_csc(input, dense_dim)
 
 
 __to_sparse_bsr_kernels = kernel_table("_to_sparse_bsr")
@@ -964,7 +993,7 @@ def _to_sparse_bsr(input, blocksize, dense_dim=None):
         node.kept = (save(input),)
     try:
         return wrap(__to_sparse_bsr_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
-    except CALL_ERRORS as error:
+    except (AttributeError, TypeError) as error:
         raise explained(error, _to_sparse_bsr, (_to_sparse_bsr,), (input, blocksize, dense_dim), {}) from None
 
 
@@ -982,7 +1011,7 @@ def to_sparse_bsr(input, blocksize, dense_dim=None):
         dense_dim = int_of(dense_dim, "to_sparse_bsr", "dense_dim", 3)
     try:
         return composite.to_bsr(input, blocksize, dense_dim)
-    except CALL_ERRORS as error:
+    except (AttributeError, TypeError) as error:
         raise explained(error, to_sparse_bsr, (to_sparse_bsr,), (input, blocksize, dense_dim), {}) from None
 
 
@@ -1015,7 +1044,7 @@ def _to_sparse_bsc(input, blocksize, dense_dim=None):
         node.kept = (save(input),)
     try:
         return wrap(__to_sparse_bsc_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
-    except CALL_ERRORS as error:
+    except (AttributeError, TypeError) as error:
         raise explained(error, _to_sparse_bsc, (_to_sparse_bsc,), (input, blocksize, dense_dim), {}) from None
 
 
@@ -1033,7 +1062,7 @@ def to_sparse_bsc(input, blocksize, dense_dim=None):
         dense_dim = int_of(dense_dim, "to_sparse_bsc", "dense_dim", 3)
     try:
         return composite.to_bsc(input, blocksize, dense_dim)
-    except CALL_ERRORS as error:
+    except (AttributeError, TypeError) as error:
         raise explained(error, to_sparse_bsc, (to_sparse_bsc,), (input, blocksize, dense_dim), {}) from None
 
 
@@ -1110,14 +1139,9 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
                 save(mat2) if mat1_edge else None,
                 save(mat1) if mat2_edge else None,
             )
-    try:
-        return wrap(
-            _sparse_sampled_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error, sparse_sampled_addmm, (sparse_sampled_addmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}
-        ) from None
+    return wrap(
+        _sparse_sampled_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node
+    )
 
 
 def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
@@ -1136,21 +1160,12 @@ def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     refuse_grad("sparse_sampled_addmm", input, mat1, mat2, out)
-    try:
-        adopt_result(
-            out,
-            _sparse_sampled_addmm_kernels[type(input_array)](
-                input_array, mat1_array, mat2_array, beta, alpha, out=out_array
-            ),
-        )
-    except CALL_ERRORS as error:
-        raise explained(
-            error,
-            sparse_sampled_addmm_out,
-            (sparse_sampled_addmm_out,),
-            (input, mat1, mat2),
-            {"beta": beta, "alpha": alpha},
-        ) from None
+    adopt_result(
+        out,
+        _sparse_sampled_addmm_kernels[type(input_array)](
+            input_array, mat1_array, mat2_array, beta, alpha, out=out_array
+        ),
+    )
     mark_written(out)
     return out
 
@@ -1167,10 +1182,7 @@ def _sparse_softmax(input, dim=..., dtype=None, *, axis=None):
         dim = int_of(dim, "_sparse_softmax", "dim", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "_sparse_softmax", "dtype", 3)
-    try:
-        return composite.sparse_softmax(input, dim, dtype)
-    except CALL_ERRORS as error:
-        raise explained(error, _sparse_softmax, (_sparse_softmax,), (input, dim, dtype), {}) from None
+    return composite.sparse_softmax(input, dim, dtype)
 
 
 def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
@@ -1185,10 +1197,7 @@ def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
         dim = int_of(dim, "_sparse_log_softmax", "dim", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "_sparse_log_softmax", "dtype", 3)
-    try:
-        return composite.sparse_log_softmax(input, dim, dtype)
-    except CALL_ERRORS as error:
-        raise explained(error, _sparse_log_softmax, (_sparse_log_softmax,), (input, dim, dtype), {}) from None
+    return composite.sparse_log_softmax(input, dim, dtype)
 
 
 def _spdiags(diagonals, offsets, shape, layout=None):
@@ -1203,7 +1212,7 @@ def _spdiags(diagonals, offsets, shape, layout=None):
         shape = ints_of(shape, "_spdiags", "shape", 3)
     try:
         return composite.spdiags(diagonals, offsets, shape, layout)
-    except CALL_ERRORS as error:
+    except (AttributeError, TypeError) as error:
         raise explained(error, _spdiags, (_spdiags,), (diagonals, offsets, shape, layout), {}) from None
 
 
@@ -1243,10 +1252,7 @@ def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
         beta = scalar_of(beta, "sspaddmm", "beta")
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sspaddmm", "alpha")
-    try:
-        return composite.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
-    except CALL_ERRORS as error:
-        raise explained(error, sspaddmm, (sspaddmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}) from None
+    return composite.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
 
 
 def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
@@ -1261,12 +1267,7 @@ def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
         size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
     if out_int32 is not False and out_int32 is not True:
         out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
-    try:
-        return composite.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, _convert_indices_from_coo_to_csr, (_convert_indices_from_coo_to_csr,), (input, size), {}
-        ) from None
+    return composite.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32)
 
 
 def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):

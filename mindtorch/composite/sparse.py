@@ -241,6 +241,10 @@ def sparse_mm(sparse, dense) -> Tensor:
     return product_of_sparse(sparse, dense) if dense.is_sparse else product_with_dense(sparse, dense)
 
 
+def sparse_mm_reduce(sparse, dense, reduce) -> Tensor:
+    return ops._sparse_mm_reduce_impl(sparse, dense, reduce)[0]
+
+
 def sparse_addmm(input, mat1, mat2, beta=1, alpha=1) -> Tensor:
     if input.is_sparse:
         raise RuntimeError("addmm_sparse_dense: expected strided result tensor, got tensor with layout Sparse")

@@ -23,12 +23,8 @@ from mindtorch.sparse.legacy import LongTensor as LongTensor
 from mindtorch.sparse.legacy import ShortTensor as ShortTensor
 from mindtorch.tensor import Tensor
 
+mm = ops._sparse_mm  # of a sparse matrix and a dense or sparse one, also with the word of a reduction
 spmm = dsmm = ops.mm  # their old names at the top of the library
-
-
-def mm(sparse: Tensor, dense: Tensor) -> Tensor:
-    """The matrix product of a sparse matrix and a dense (or sparse) one."""
-    return ops._sparse_mm(sparse, dense)
 
 
 def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:

@@ -14,7 +14,7 @@ from tests.parity import opinfo
 from tests.parity.inputs import normal
 from tests.parity.opinfo_choice import torch_tests
 from tests.parity.opinfo_derivatives import random_like, replaced
-from tests.parity.opinfo_shown import attempt, tensors
+from tests.parity.opinfo_shown import tensors
 
 modules = torch_tests("common_modules")
 INFOS = tuple(
@@ -83,33 +83,6 @@ def _converted(given: Any, convert: Callable) -> Any:
     return given and modules.FunctionInput(*convert(tuple(given.args)), **convert(given.kwargs))
 
 
-# Programs in which a module is known to differ from torch, or "strides" where these differ.
-KNOWN = {
-    # the gradients of gradients lie in memory otherwise
-    **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"), "strides"),
-    # as above; and the text about parameters without numbers names the function in other words
-    **dict.fromkeys(("LazyConv1d", "LazyConv2d", "LazyConv3d"), "strides contents"),
-    **dict.fromkeys(("LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d"), "strides contents"),
-    # in complex numbers, and for inputs that lie in memory in other orders
-    "Bilinear": "strides converted",
-    "GroupNorm": "strides",
-    "MaxPool1d": "converted",
-    "MaxPool2d": "refused",
-    "MSELoss": "strides",
-    "MultiheadAttention": "strides",
-    "NLLLoss": "layouts",
-    "SoftMarginLoss": "converted",
-    # torch computes it in parts, by an op whose gradient has no gradient of its own
-    "LinearCrossEntropyLoss": "strides second_gradients",
-    # long sums in 16 bits, which torch rounds after each step
-    "Embedding": "converted",
-    "LayerNorm": "converted",
-    # the same; and functions that are kept as options are pickled by a name which they share with what takes calls over
-    **dict.fromkeys(("Transformer", "TransformerEncoder", "TransformerDecoder"), "converted copies"),
-    **dict.fromkeys(("TransformerEncoderLayer", "TransformerDecoderLayer"), "converted copies"),
-}
-
-
 # -------------------- programs --------------------
 
 
@@ -151,17 +124,17 @@ def contents(setup: Setup) -> Any:
     return repr(module), module.extra_repr(), names, dict(module.state_dict())
 
 
-def copies(setup: Setup) -> Any:
-    """What modules do that are made of another one: of its state, of its file, of its pickle and as its copy."""
-    module = setup.made()
-    setup.call(module)  # lazy modules have parameters after it, others have changed their buffers
-    return [attempt(setup.T, _result_of, setup, module, again) for again in (_reloaded, _pickled, _copied)]
+def _copy_of(again: Callable) -> Callable:
+    """What a module does that is made of another one."""
 
+    def program(setup: Setup) -> Any:
+        original = setup.made()
+        setup.call(original)  # lazy modules have parameters after it, others have changed their buffers
+        module = again(setup, original)
+        result, inputs = setup.call(module)
+        return repr(module), module.training, result, _gradients(setup, module, result, inputs)
 
-def _result_of(setup: Setup, original: Any, again: Callable) -> Any:
-    module = again(setup, original)
-    result, inputs = setup.call(module)
-    return repr(module), module.training, result, _gradients(setup, module, result, inputs)
+    return program
 
 
 def _reloaded(setup: Setup, module: Any) -> Any:
@@ -180,15 +153,6 @@ def _copied(setup: Setup, module: Any) -> Any:
     return copy.deepcopy(module)
 
 
-def converted(setup: Setup) -> Any:
-    """The module in other dtypes, made so and converted."""
-    return [
-        attempt(setup.T, _in_dtype, setup, make, name)
-        for name in ("float16", "bfloat16", "float64", "complex64")
-        for make in (_made_in, _changed_to)
-    ]
-
-
 def _made_in(setup: Setup, dtype: Any) -> Any:
     setup.T.manual_seed(0)
     return getattr(setup.T.nn, setup.name)(*setup.made_of.args, **setup.made_of.kwargs, dtype=dtype)
@@ -198,19 +162,17 @@ def _changed_to(setup: Setup, dtype: Any) -> Any:
     return setup.made().to(dtype)
 
 
-def _in_dtype(setup: Setup, make: Callable, name: str) -> Any:
-    dtype = getattr(setup.T, name)
-    module = make(setup, dtype)
-    result, inputs = setup.call(module, lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
-    facts = [each.dtype for each in [*module.parameters(), *module.buffers()]]
-    return facts, result, _gradients(setup, module, result, inputs)
+def _in_dtype(make: Callable, name: str) -> Callable:
+    """The module in another dtype, made so or converted."""
 
+    def program(setup: Setup) -> Any:
+        dtype = getattr(setup.T, name)
+        module = make(setup, dtype)
+        result, inputs = setup.call(module, lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+        facts = [each.dtype for each in [*module.parameters(), *module.buffers()]]
+        return facts, result, _gradients(setup, module, result, inputs)
 
-def layouts(setup: Setup) -> Any:
-    """Inputs, and modules, in channels-last order and with gaps between the elements."""
-    return [
-        _with_layout(setup, change, in_module) for change in (_channels_last, _with_gaps) for in_module in (False, True)
-    ]
+    return program
 
 
 def _channels_last(T: Any, tensor: Any) -> Any:
@@ -222,17 +184,17 @@ def _with_gaps(T: Any, tensor: Any) -> Any:
     return T.stack([tensor, tensor], -1)[..., 0]
 
 
-def _with_layout(setup: Setup, change: Callable, in_module: bool) -> Any:
-    T, module = setup.T, setup.made()
-    if in_module:
-        for each in module.parameters():
-            each.data = change(T, each.data)
+def _with_layout(change: Callable, in_module: bool) -> Callable:
+    """Inputs, and modules, whose elements lie in another order in memory."""
 
-    def run() -> Any:
+    def program(setup: Setup) -> Any:
+        T, module = setup.T, setup.made()
+        for each in module.parameters() if in_module else ():
+            each.data = change(T, each.data)
         result, inputs = setup.call(module, lambda tensor: change(T, tensor))
         return result, _gradients(setup, module, result, inputs)
 
-    return attempt(T, run)
+    return program
 
 
 def elsewhere(setup: Setup) -> Any:
@@ -246,8 +208,21 @@ def _places(module: Any) -> list:
     return [(name, tuple(each.shape), str(each.device)) for name, each in module.state_dict().items()]
 
 
+_CONVERTED = ("float16", "bfloat16", "float64", "complex64")
 PROGRAMS = {
-    each.__name__: each for each in (gradients, second_gradients, contents, copies, converted, layouts, elsewhere)
+    "gradients": gradients,
+    "second gradients": second_gradients,
+    "contents": contents,
+    "elsewhere": elsewhere,
+    "reloaded": _copy_of(_reloaded),
+    "pickled": _copy_of(_pickled),
+    "copied": _copy_of(_copied),
+    **{f"made in {name}": _in_dtype(_made_in, name) for name in _CONVERTED},
+    **{f"changed to {name}": _in_dtype(_changed_to, name) for name in _CONVERTED},
+    "channels last": _with_layout(_channels_last, False),
+    "channels last, module too": _with_layout(_channels_last, True),
+    "with gaps": _with_layout(_with_gaps, False),
+    "with gaps, module too": _with_layout(_with_gaps, True),
 }
 
 

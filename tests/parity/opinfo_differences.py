@@ -177,11 +177,6 @@ OVERLOAD = Cause(
     "nn.functional.interpolate(antialias=True) is.",
     takes="the overload `vec`",
 )
-REDUCED_PRODUCT = Cause(
-    OURS,
-    "torch.sparse.mm has no `reduce` here.",
-    takes="the reduction as a kernel of compressed arrays",
-)
 STATISTICS = Cause(
     OURS,
     "a batched weight or running statistic is refused, in torch's words about batched inputs; torch computes " "it.",
@@ -307,8 +302,6 @@ TABLE = Table(
     Known("scatter_reduce_prod", "tangent", LEFT_OUT),
     Known("scatter_reduce_prod", "tangent_of_gradient", CONSTANT_GRADIENT),
     Known("sort", "gradient", TIES, dtypes="float16 bfloat16", samples="0"),
-    Known("sparse_mm_reduce", "gradient", REDUCED_PRODUCT),
-    Known("sparse_mm_reduce", "second_gradient", REDUCED_PRODUCT),
     Known("sparse_sampled_addmm", "second_gradient", COALESCED),
     Known("tile", "second_gradient strides", VIEW_OR_NEW, samples="4"),
     Known("to", "batched", MEMORY_FORMAT, samples="2 4"),

@@ -231,6 +231,96 @@ def test_gradients(name, leaf):
     assert outcome(gradients, mindtorch) == outcome(gradients, torch)
 
 
+REDUCTIONS = ("sum", "mean", "amax", "amin", "max", "min")
+
+
+def crossing(T, dtype="float32"):
+    """A CSR matrix with an empty row, and a dense one with which its products are equal, infinite and nan."""
+    nan, inf = float("nan"), float("inf")
+    rows = [[1.0, 0, 2, 0.5], [0, 0, 0, 0], [-1, 3, 1, 1], [4, -1, 0, 0], [0, 0, 0, 2]]
+    columns = [[1.0, 2, nan, -inf, 2], [-3, 4, 1, inf, -2], [0.5, -6, 2, 2, 3], [2, nan, nan, -inf, 4]]
+    return [T.tensor(each, dtype=getattr(T, dtype)) for each in (rows, columns)]
+
+
+@pytest.mark.parametrize("reduce", REDUCTIONS)
+@pytest.mark.parametrize("dtype", ("float32", "float64", "float16", "bfloat16"))
+def test_reduced_products(reduce, dtype):
+    """Values, which of the terms is the extreme one, and the gradients of both."""
+
+    def everything(T):
+        rows, columns = crossing(T, dtype)
+        a, x = rows.to_sparse_csr().requires_grad_(), columns.requires_grad_()
+        product = T.sparse.mm(a, x, reduce)
+        begin = (T.arange(1.0, 26.0).reshape(5, 5) % 7).to(product.dtype)
+        both = T.autograd.grad(product, (a, x), begin, retain_graph=True)
+        each = [T.autograd.grad(product, (one,), begin, retain_graph=True)[0] for one in (a, x)]
+        return product, T.ops.aten._sparse_mm_reduce_impl(a, x, reduce)[1], both, each
+
+    assert outcome(everything, mindtorch) == outcome(everything, torch)
+
+
+def _with_indices_of_32_bits(T):
+    a = compressed(T, "csr", 2)
+    narrow = [each.int() for each in (a.crow_indices(), a.col_indices())]
+    return T.sparse_csr_tensor(*narrow, a.values(), a.shape).requires_grad_()
+
+
+def _tangent(T, function, x):
+    with T.autograd.forward_ad.dual_level():
+        return function(T.autograd.forward_ad.make_dual(x, x))
+
+
+REDUCED = {
+    "prod": lambda T, a, x: T.sparse.mm(a, x, "prod"),
+    "no word": lambda T, a, x: T.sparse.mm(a, x, "median"),
+    "by keyword": lambda T, a, x: T.sparse.mm(a, x, reduce="amax"),
+    "all by keyword": lambda T, a, x: T.sparse.mm(sparse=a, dense=x, reduce="amin"),
+    "a number as word": lambda T, a, x: T.sparse.mm(a, x, 1),
+    "transposed": lambda T, a, x: (T.sparse.mm(a, x.t().contiguous().t(), "mean").stride()),
+    "of columns": lambda T, a, x: T.sparse.mm(a.to_sparse_csc(), x, "sum"),
+    "of blocks": lambda T, a, x: T.sparse.mm(a.to_sparse_bsr(BLOCK), x, "median"),
+    "of several": lambda T, a, x: T.sparse.mm(T.stack([a.to_dense()] * 2).to_sparse_csr(), x, "sum"),
+    "of vectors": lambda T, a, x: T.sparse.mm(T.ones(4, 6, 2).to_sparse_csr(dense_dim=1), x, "sum"),
+    "with sparse": lambda T, a, x: T.sparse.mm(a.double(), x.to_sparse(), "sum"),
+    "with compressed": lambda T, a, x: T.sparse.mm(a, x.to_sparse_csr(), "sum"),
+    "of doubles": lambda T, a, x: T.sparse.mm(a.double(), x[:2], "prod"),
+    "too short": lambda T, a, x: T.sparse.mm(a.long(), x[:2].long(), "prod"),
+    "a vector": lambda T, a, x: T.sparse.mm(a, x[0], "sum"),
+    "integers": lambda T, a, x: T.sparse.mm(a.long(), x.long(), "sum"),
+    "booleans": lambda T, a, x: T.sparse.mm(a.bool(), x.bool(), "amax"),
+    "complex": lambda T, a, x: T.sparse.mm(a.to(T.complex64), x.to(T.complex64), "amax"),
+    "no rows": lambda T, a, x: T.sparse.mm(T.zeros(0, 6).to_sparse_csr(), x, "mean"),
+    "no values": lambda T, a, x: T.ops.aten._sparse_mm_reduce_impl((a * 0).to_dense().to_sparse_csr(), x, "amax"),
+    "no columns": lambda T, a, x: T.sparse.mm(a, x[:, :0], "amax"),
+    "narrow indices": lambda T, a, x: T.ops.aten._sparse_mm_reduce_impl(_with_indices_of_32_bits(T), x, "amax"),
+    "vmap": lambda T, a, x: T.vmap(lambda one: T.sparse.mm(a, one, "amax"))(T.stack([x, -x])),
+    "forward mode": lambda T, a, x: _tangent(T, lambda one: T.sparse.mm(a, one, "sum"), x),
+    "only the second": lambda T, a, x: T.ops.aten._sparse_mm_reduce_impl_backward(
+        a, T.ones(4, 2), x, "mean", T.empty(0, dtype=T.long), [False, True]
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+@pytest.mark.parametrize("name", REDUCED)
+def test_reduced_products_of_all_kinds(name):
+    def run(T):
+        return REDUCED[name](T, compressed(T, "csr", 2), T.arange(12.0).reshape(6, 2) - 4)
+
+    assert outcome(run, mindtorch) == outcome(run, torch)
+
+
+def test_gradients_of_reduced_products_have_none():
+    def second(T):
+        rows, columns = crossing(T)
+        a, x = rows.to_sparse_csr().requires_grad_(), columns.requires_grad_()
+        first = T.autograd.grad(T.sparse.mm(a, x, "sum").sum(), (a, x), create_graph=True)
+        assert [each.requires_grad for each in first] == [True, True]
+        first[1].sum().backward()
+
+    assert outcome(second, mindtorch) == outcome(second, torch)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_files(layout, tmp_path):
     ours, theirs = compressed(mindtorch, layout, 5), compressed(torch, layout, 5)

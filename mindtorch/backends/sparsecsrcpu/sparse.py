@@ -9,6 +9,8 @@ from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 from mindtorch.backends.sparsecsrcpu.conversion import to_coordinates, to_layout
+from mindtorch.backends.sparsecsrcpu.reduced_products import mm_reduce as mm_reduce
+from mindtorch.backends.sparsecsrcpu.reduced_products import mm_reduce_backward as mm_reduce_backward
 from mindtorch.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr
 
 
