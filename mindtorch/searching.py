@@ -27,6 +27,9 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     """The indices of the elements that are not zero: a row per element, or a tensor per dimension."""
     if not as_tuple:
         return ops.nonzero(input, out=out)
+    if out is not None:
+        ops.nonzero(input, out=out)  # what is no tensor is refused first
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     tensor: Any = checked_tensor(input, "nonzero")
     return ops.nonzero(tensor.reshape(1) if tensor.ndim == 0 else tensor).unbind(1)
 

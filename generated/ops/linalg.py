@@ -3455,7 +3455,7 @@ def linalg_cond_default_out(input, p=None, *, out):
     if p is not None and type(p) is not int and type(p) is not float:
         p = scalar_of(p, "linalg_cond", "p", 2)
     refuse_grad("linalg_cond", input, out)
-    return write_out(out, composite.linalg_cond(input, p))
+    return composite.linalg_cond_out(input, p, out=out)
 
 
 def linalg_cond_p_str(input, p, *, out=None):
@@ -3498,7 +3498,7 @@ def linalg_cond_p_str_out(input, p, *, out):
     if type(p) is not str:
         p = str_of(p, "linalg_cond", "p", 2)
     refuse_grad("linalg_cond", input, out)
-    return write_out(out, composite.linalg_cond_named(input, p))
+    return composite.linalg_cond_named_out(input, p, out=out)
 
 
 def linalg_matrix_rank_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False, out=None):

@@ -2238,7 +2238,7 @@ def multinomial_out(input, num_samples, replacement=False, *, generator=None, ou
     if generator is not None:
         generator = generator_of(generator, "multinomial", "generator")
     refuse_grad("multinomial", input, out)
-    return write_out(out, composite.multinomial(input, num_samples, replacement, generator=generator))
+    return composite.multinomial_out(input, num_samples, replacement, generator=generator, out=out)
 
 
 def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):

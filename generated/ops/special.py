@@ -4389,7 +4389,7 @@ def mvlgamma_out(input, p, *, out):
     if type(p) is not int:
         p = int_of(p, "mvlgamma", "p", 2)
     refuse_grad("mvlgamma", input, out)
-    return write_out(out, composite.mvlgamma(input, p))
+    return composite.mvlgamma_out(input, p, out=out)
 
 
 def special_multigammaln(input, p, *, out=None):

@@ -21,7 +21,14 @@ from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import int32, int64
-from mindtorch.iterator import broadcast_shapes, check_distinct, is_expanded, needs_resize, warn_if_expanded
+from mindtorch.iterator import (
+    broadcast_shapes,
+    check_apart,
+    check_distinct,
+    is_expanded,
+    needs_resize,
+    warn_if_expanded,
+)
 from mindtorch.memory_format import contiguous_format
 from mindtorch.promotion import can_convert
 from mindtorch.tensor import Tensor
@@ -293,9 +300,15 @@ def _are_from_front(numbers: Tensor, size: int) -> bool:
     return type(array) is np.ndarray and array.size > 0 and array.min() >= 0 and bool(array.max() < size)
 
 
-take_out = out_forms.of_same_dtype(
+_take_out = out_forms.of_same_dtype(
     take, "take(): self and out expected to have the same dtype, but got self.dtype = {result} and out.dtype = {out}"
 )
+
+
+def take_out(input, index, out):
+    if index.dtype is int64 and input.dtype is out.dtype:
+        check_apart(out._mt_array, [input._mt_array, index._mt_array])
+    return _take_out(input, index, out=out)
 
 
 def index_fill(input, dim, index, value):

@@ -115,6 +115,7 @@ def gradient_of_points(
 ) -> tuple[Tensor, ...]:
     dims = range(input.ndim) if dim is None else [dim]
     _check_spacing(input, spacing, dim)
+    _check_devices(input, spacing)
     return _gradient(input, spacing, dims, edge_order)
 
 
@@ -122,7 +123,16 @@ def gradient_of_points_dims(
     input: Tensor, spacing: Sequence[Tensor], dim: Sequence[int], edge_order: int = 1
 ) -> tuple[Tensor, ...]:
     _check_as_many(spacing, dim)
+    _check_devices(input, spacing)
     return _gradient(input, spacing, dim, edge_order)
+
+
+def _check_devices(input: Tensor, spacing: Sequence[Tensor]) -> None:
+    other = next((each.device for each in spacing if each.device != input.device), None)
+    if other is not None:
+        raise RuntimeError(
+            f"torch.gradient expected each tensor to be on the same device, but got devices {input.device} and {other}!"
+        )
 
 
 def _check_spacing(input: Tensor, spacing: Sequence[Any], dim: int | None) -> None:

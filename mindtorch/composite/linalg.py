@@ -68,6 +68,8 @@ from mindtorch.composite.matrix_norms import frobenius_norm as frobenius_norm
 from mindtorch.composite.matrix_norms import frobenius_norm_out as frobenius_norm_out
 from mindtorch.composite.matrix_norms import linalg_cond as linalg_cond
 from mindtorch.composite.matrix_norms import linalg_cond_named as linalg_cond_named
+from mindtorch.composite.matrix_norms import linalg_cond_named_out as linalg_cond_named_out
+from mindtorch.composite.matrix_norms import linalg_cond_out as linalg_cond_out
 from mindtorch.composite.matrix_norms import linalg_matrix_norm as linalg_matrix_norm
 from mindtorch.composite.matrix_norms import linalg_matrix_norm_named as linalg_matrix_norm_named
 from mindtorch.composite.matrix_norms import linalg_matrix_norm_named_out as linalg_matrix_norm_named_out
@@ -109,6 +111,7 @@ from mindtorch.dispatch import ops
 from mindtorch.dispatch.level_views import share_memory
 from mindtorch.dtype import bool as boolean
 from mindtorch.iterator import broadcast_shapes
+from mindtorch.memory_format import contiguous_format
 from mindtorch.promotion import can_cast
 from mindtorch.tensor import Tensor
 
@@ -395,7 +398,8 @@ def matrix_power(input, n):
     if n < 0:
         return matrix_power(linalg_inv(input), -n)
     if n == 0:
-        return input.clone().copy_(ops.eye(input.size(-1), dtype=input.dtype, device=input.device))
+        identity = ops.eye(input.size(-1), dtype=input.dtype, device=input.device)
+        return input.clone(memory_format=contiguous_format).copy_(identity)
     result, square = None, input
     while n:
         if n & 1:

@@ -56,12 +56,23 @@ def _check_chunks(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> int:
     if num_chunks < 1:
         raise RuntimeError("_chunk_cat expects positive num_chunks")
     first = tensors[0]
-    wrapped = geometry.wrap_dim(dim, first.ndim)
     for tensor in tensors:
         if not tensor.numel():
             raise RuntimeError("_chunk_cat expects non-empty tensor")
         if tensor.dtype is not first.dtype:
             raise RuntimeError("_chunk_cat expects all input tensors with the same dtype")
-        if tensor.shape[:wrapped] != first.shape[:wrapped]:
-            raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
+    wrapped = _common_dim(tensors, dim)
+    if any(tensor.shape[:wrapped] != first.shape[:wrapped] for tensor in tensors):
+        raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
     return wrapped
+
+
+def _common_dim(tensors: Sequence[Tensor], dim: int) -> int:
+    """The dimension along which all are cut; only those with as many dimensions have a last one in common."""
+    if dim >= 0:
+        if any(dim >= tensor.ndim for tensor in tensors):
+            raise RuntimeError("_chunk_cat expects dim < ndim for all input tensors")
+        return dim
+    if any(tensor.ndim != tensors[0].ndim for tensor in tensors):
+        raise RuntimeError("_chunk_cat expects non-negative dim when input tensors have different ndims")
+    return geometry.wrap_dim(dim, tensors[0].ndim)

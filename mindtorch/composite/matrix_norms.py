@@ -139,6 +139,10 @@ def linalg_cond_named(input: Tensor, p: str) -> Tensor:
     return _by_inverse(input, p, lambda matrix: linalg_matrix_norm_named(matrix, p))
 
 
+linalg_cond_out = out_forms.of_castable("linalg.cond", linalg_cond)
+linalg_cond_named_out = out_forms.of_castable("linalg.cond", linalg_cond_named)
+
+
 def _check_cond(input: Tensor, is_known: bool, p: Any) -> None:
     if input.ndim < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")

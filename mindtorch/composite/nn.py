@@ -145,7 +145,15 @@ def _convolve_named(
 ) -> Tensor:
     """A convolution whose padding is a word: "valid" for none, "same" to keep the size."""
     pads: tuple[int, ...] = (0,)
+    if weight.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
     if padding == "same":
+        size = [1] * (input.ndim == dims + 1) + list(input.shape)
+        if len(size) != weight.ndim:
+            raise RuntimeError(
+                f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight{list(weight.shape)}, "
+                f"but got {len(size)}-dimensional input of size {size} instead"
+            )
         if any(step != 1 for step in stride):
             raise RuntimeError("padding='same' is not supported for strided convolutions")
         input, pads = _same_padding(input, weight.shape[2:], tuple(dilation) * (dims if len(dilation) == 1 else 1))

@@ -6,6 +6,7 @@ from typing import Any
 
 from mindtorch import aligned
 from mindtorch.backends.cpu.random import permutation
+from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.tangents import without_forward_ad
 from mindtorch.dtype import bool as boolean
@@ -255,6 +256,15 @@ def multinomial(input, num_samples, replacement, generator=None):
     return chances.topk(num_samples, -1)[1]
 
 
+_multinomial_out = out_forms.of_same_dtype(multinomial)
+
+
+def multinomial_out(input, num_samples, replacement, generator, out):
+    if out.dtype is not int64 and input.ndim in (1, 2) and input.is_floating_point():
+        raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.storage_name}")
+    return _multinomial_out(input, num_samples, replacement, generator, out=out)
+
+
 def _check_multinomial(input: Tensor, num_samples: int, replacement: bool) -> None:
     if input.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
@@ -266,6 +276,11 @@ def _check_multinomial(input: Tensor, num_samples: int, replacement: bool) -> No
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > input.size(-1):
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if input.size(-1) > _MOST_CATEGORIES:
+        raise RuntimeError("number of categories cannot exceed 2^24")
+
+
+_MOST_CATEGORIES = 2**24  # which a float32 counts
 
 
 def _check_probabilities(input: Tensor) -> None:
@@ -281,10 +296,11 @@ def _check_sums(input: Tensor) -> None:
 
 def _with_replacement(input: Tensor, num_samples: int, generator: Generator | None) -> Tensor:
     """The first class whose cumulated probability reaches a uniform number."""
-    if (input < 0).any().item():
-        raise RuntimeError("invalid multinomial distribution (encountering probability entry < 0)")
-    if not input.isfinite().all().item():
-        raise RuntimeError("invalid multinomial distribution (encountering probability entry = infinity or NaN)")
+    bad = ~((input >= 0) & input.isfinite())
+    if bad.any().item():
+        first = input[bad][0].item()
+        which = "= infinity or NaN" if first > 0 else "< 0"  # which a nan counts as
+        raise RuntimeError(f"invalid multinomial distribution (encountering probability entry {which})")
     _check_sums(input)
     reached = input.cumsum(-1)
     reached = reached / reached[..., -1:]

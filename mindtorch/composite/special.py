@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from mindtorch.autograd.outputs import write_out
+from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
-from mindtorch.promotion import result_type
+from mindtorch.promotion import can_cast, result_type
 from mindtorch.tensor import Tensor
 
 
@@ -94,6 +95,14 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
         raise RuntimeError("p has to be greater than or equal to 1")
     halves = ops.arange(0.0, -p / 2, -0.5, dtype=result_type(input, 0.5), device=input.device)
     return ops.lgamma(input.unsqueeze(-1) + halves).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
+
+
+def mvlgamma_out(input: Tensor, p: int, out: Tensor) -> Tensor:
+    result = mvlgamma(input, p)
+    if not can_cast(result.dtype, out.dtype):
+        names = f"{input.dtype.storage_name} can't be cast to the desired output type {result.dtype.storage_name}"
+        raise RuntimeError(f"mvlgamma: result type {names}")
+    return out_forms.put(out, result.to(out.dtype))
 
 
 def mvlgamma_(input: Tensor, p: int) -> Tensor:

@@ -376,16 +376,26 @@ view_as_real_copy = _copy_of("view_as_real")
 view_copy = _copy_of("view")
 
 
+def _unnamed(check: str) -> str:
+    return (
+        f"Expected {check} to be true, but got false.  (Could this error message be improved?  If so, please report an "
+        "enhancement request to PyTorch.)"
+    )
+
+
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     if input.is_sparse:  # it has no views
         return wrap(narrow_copy_of_sparse(input._mt_array, dim, start, length))
+    if dim >= input.ndim > 0:
+        raise RuntimeError(_unnamed("dim < static_cast<int64_t>(self_sizes.size())"))
+    if dim >= -input.ndim and length < 0 <= start <= input.shape[dim]:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({input.shape[dim]}).")
     return _narrow_copy(input, dim, start, length)
 
 
 narrow_copy_out = out_forms.of_same_dtype(
     narrow_copy,
-    "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error message be improved?  If "
-    "so, please report an enhancement request to PyTorch.)",
+    _unnamed("self.dtype() == output.dtype()"),
 )
 alias_copy_out = _copy_into("alias")
 as_strided_copy_out = _copy_into("as_strided")

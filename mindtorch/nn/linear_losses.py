@@ -69,6 +69,8 @@ def _warn_of_options(
 def _check_shapes(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     if weight.ndim < 2:
         raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {weight.ndim}")
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.ndim}")
     if input.shape[-1] != weight.shape[-1]:
         raise RuntimeError(
             "expected equal input and linear_weight last dimensions (in_features), got "

@@ -1,6 +1,6 @@
 """Differences from torch that are known: strict expected failures, each with its own reason.
 
-A `Known` is about one check of one operator, for the dtypes and the samples that it names. What it names has to differ,
+A `Known` is about one operator, for the checks, the dtypes and the samples that it names. What it names has to differ,
 and everything else has to agree: a `Table` finds fault with both. So an entry goes when its fault is mended, and it is
 right for any choice of samples that a run makes.
 """
@@ -34,10 +34,13 @@ class Known:
     """One expected difference. Without dtypes it is one for all that the check looks at, and so without samples."""
 
     operator: str
-    check: str
+    check: str  # such as "gradient", or several that differ alike: "function, method"
     cause: Cause
     dtypes: str = ""
     samples: str = ""  # such as "0 2-5": places among an operator's samples for a dtype
+
+    def checks(self) -> list[str]:
+        return self.check.split(", ")
 
     def numbers(self) -> Iterator[int]:
         for word in self.samples.split():
@@ -46,7 +49,7 @@ class Known:
 
     def covers(self, check: str, dtype: str, number: int) -> bool:
         is_named = dtype in self.dtypes.split() or not self.dtypes
-        return check == self.check and is_named and (number in self.numbers() or not self.samples)
+        return check in self.checks() and is_named and (number in self.numbers() or not self.samples)
 
 
 class Table:

@@ -183,6 +183,8 @@ class Conversion:
         return made.requires_grad_() if tensor.requires_grad else made
 
     def _strided(self, tensor: Any) -> Any:
+        if tensor.ndim > 64:
+            raise NoCounterpart(f"tensor of {tensor.ndim} dimensions")
         if tensor.device.type == "meta":
             options = {"dtype": self(tensor.dtype), "device": "meta"}
             return mindtorch.empty_strided(tensor.shape, tensor.stride(), **options)

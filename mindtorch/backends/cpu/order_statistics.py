@@ -9,7 +9,7 @@ from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.reducing import as_computed, nonempty_dims, one_dim, scalar_name, store
 from mindtorch.backends.cpu.refusals import Refusals, not_implemented
-from mindtorch.iterator import check_distinct, reduced_dims
+from mindtorch.iterator import check_apart, check_distinct, reduced_dims
 from mindtorch.promotion import BOOL, COMPLEX, INT64
 from mindtorch.quiet import quiet
 
@@ -139,6 +139,7 @@ def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False, out: Pa
 def _check_kthvalue_out(input: Array, out: Pair | None) -> None:
     if out is None:
         return
+    check_apart(out[0], [input])
     if out[0].dtype != input.dtype:
         raise RuntimeError("output values must be of same type as input")
     if out[1].dtype != INT64:

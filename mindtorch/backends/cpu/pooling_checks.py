@@ -52,7 +52,7 @@ def _check_volume(op: str, shape: Dims) -> None:
         name = "max_pool3d_with_indices_out_cpu_template" if op == "max_pool3d" else op
         raise RuntimeError(
             f"{name}(): Expected input's non-batch dimensions to have positive length, but input has a shape of "
-            f"{list(shape)} and non-batch dimension {shape[-4:].index(0)} has length zero!"
+            f"{list(shape)} and non-batch dimension 0 has length zero!"
         )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.computing import widened
 from mindtorch.backends.cpu.cumulative import cummax, cummin, cumprod, cumsum, logcumsumexp
 from mindtorch.backends.cpu.grid_histograms import histogram_of_points
@@ -136,6 +137,9 @@ def nansum(
     if input.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     has_nans = input.dtype.kind in "fV"
+    target = dtype.numpy if dtype is not None else input.dtype if out is None else out.dtype
+    if has_nans and (target.kind == "c" or dtype is None and target.kind in "biu"):
+        raise checks.not_implemented("nansum_cpu", np.empty(0, target))
     return sum_dim(np.where(np.isnan(input), 0, input) if has_nans else input, dim, keepdim, dtype, out)
 
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 from mindtorch.backends.sparsecsrcpu.conversion import to_coordinates, to_layout
 from mindtorch.backends.sparsecsrcpu.reduced_products import mm_reduce as mm_reduce
 from mindtorch.backends.sparsecsrcpu.reduced_products import mm_reduce_backward as mm_reduce_backward
+from mindtorch.backends.sparsecsrcpu.sampled_products import sampled_addmm as sampled_addmm
 from mindtorch.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr
 
 
@@ -84,23 +84,3 @@ def masked(dense: np.ndarray, mask: CompressedArray) -> CompressedArray:
             f"{list(mask.shape)}"
         )
     return mask.with_values(mask.values_at(dense))
-
-
-def sampled_addmm(
-    input: CompressedArray, mat1: np.ndarray, mat2: np.ndarray, beta: Any = 1, alpha: Any = 1, out: Any = None
-) -> CompressedArray:
-    """`beta * input + alpha * (mat1 @ mat2)` at the places of the input, of which alone the products are computed."""
-    if input.dtype.kind not in "fcV":
-        raise RuntimeError(
-            "sparse_sampled_addmm: Expected self to be a floating-point or complex tensor, but got "
-            f"{scalar_name(input)}"
-        )
-    if mat1.shape[-1] != mat2.shape[-2]:
-        (rows, inner), (length, columns) = mat1.shape[-2:], mat2.shape[-2:]
-        raise RuntimeError(
-            f"sampled_addmm: mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {length}x{columns})"
-        )
-    rows, columns = input.places()
-    products = np.einsum("ki,ki->k", mat1[rows], mat2.T[columns])
-    result = input.with_values((input.values * beta + products * alpha).astype(input.dtype, copy=False))
-    return result if out is None else out.become(result)
