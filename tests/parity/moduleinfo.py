@@ -93,10 +93,10 @@ def gradients(setup: Setup) -> Any:
     return result, list(module.buffers()), _gradients(setup, module, result, inputs)
 
 
-def _gradients(setup: Setup, module: Any, result: Any, inputs: list) -> Any:
+def _gradients(setup: Setup, module: Any, result: Any, inputs: list, change: Callable = lambda tensor: tensor) -> Any:
     outputs = [each for each in tensors(result, setup.T) if each.requires_grad]
     leaves = [each for each in [*inputs, *module.parameters()] if each.requires_grad]
-    begin = [random_like(setup.T, each) for each in outputs]
+    begin = [change(random_like(setup.T, each)) for each in outputs]
     return outputs and leaves and setup.T.autograd.grad(outputs, leaves, begin, allow_unused=True)
 
 
@@ -168,11 +168,32 @@ def _in_dtype(make: Callable, name: str) -> Callable:
     def program(setup: Setup) -> Any:
         dtype = getattr(setup.T, name)
         module = make(setup, dtype)
-        result, inputs = setup.call(module, lambda tensor: tensor.to(dtype) if tensor.is_floating_point() else tensor)
+        result, inputs = setup.call(module, lambda tensor: _floats_to(tensor, dtype))
         facts = [each.dtype for each in [*module.parameters(), *module.buffers()]]
         return facts, result, _gradients(setup, module, result, inputs)
 
     return program
+
+
+def _in_double(make: Callable, name: str) -> Callable:
+    """What the program above computes in double precision, with numbers that the dtype has."""
+
+    def program(setup: Setup) -> Any:
+        T, dtype = setup.T, getattr(setup.T, name)
+        module = make(setup, dtype).double()
+
+        def rounded(tensor: Any) -> Any:
+            return _floats_to(_floats_to(tensor, dtype), T.float64)
+
+        result, inputs = setup.call(module, rounded)
+        facts = [each.dtype for each in [*module.parameters(), *module.buffers()]]
+        return facts, result, _gradients(setup, module, result, inputs, rounded)
+
+    return program
+
+
+def _floats_to(tensor: Any, dtype: Any) -> Any:
+    return tensor.to(dtype) if tensor.is_floating_point() else tensor
 
 
 def _channels_last(T: Any, tensor: Any) -> Any:
@@ -209,6 +230,7 @@ def _places(module: Any) -> list:
 
 
 _CONVERTED = ("float16", "bfloat16", "float64", "complex64")
+_MAKERS = {"made in": _made_in, "changed to": _changed_to}
 PROGRAMS = {
     "gradients": gradients,
     "second gradients": second_gradients,
@@ -217,13 +239,14 @@ PROGRAMS = {
     "reloaded": _copy_of(_reloaded),
     "pickled": _copy_of(_pickled),
     "copied": _copy_of(_copied),
-    **{f"made in {name}": _in_dtype(_made_in, name) for name in _CONVERTED},
-    **{f"changed to {name}": _in_dtype(_changed_to, name) for name in _CONVERTED},
+    **{f"{how} {name}": _in_dtype(make, name) for how, make in _MAKERS.items() for name in _CONVERTED},
     "channels last": _with_layout(_channels_last, False),
     "channels last, module too": _with_layout(_channels_last, True),
     "with gaps": _with_layout(_with_gaps, False),
     "with gaps, module too": _with_layout(_with_gaps, True),
 }
+# What programs in 16 bits are rounded from.
+EXACT = {f"{how} {name}": _in_double(make, name) for how, make in _MAKERS.items() for name in ("float16", "bfloat16")}
 
 
 # -------------------- what is refused --------------------

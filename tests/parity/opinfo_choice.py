@@ -23,16 +23,11 @@ def torch_tests(name: str) -> Any:
         return pytest.importorskip(f"torch.testing._internal.{name}", reason=REASON, exc_type=ImportError)
 
 
-def chosen(things: Sequence, count: int, seed: int = SEED) -> list:
+def chosen(things: Sequence, count: int) -> list:
     """Some of the things, in their order."""
     if ALL or count >= len(things):
         return list(things)
-    return [things[place] for place in sorted(random.Random(seed).sample(range(len(things)), count))]
-
-
-def always_chosen(things: Sequence, count: int) -> list:
-    """The same of them each day: where not all samples have been compared yet."""
-    return chosen(things, count, 0)
+    return [things[place] for place in sorted(random.Random(SEED).sample(range(len(things)), count))]
 
 
 def spread(things: list[Any], count: int) -> list[Any]:

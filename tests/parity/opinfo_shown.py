@@ -124,15 +124,6 @@ def neutral(text: str) -> str:
     return text
 
 
-def differs(own: Any, other: Any, known: list[str], tolerance: float = 0.0) -> str | None:
-    """How two outcomes differ; not in strides, if these are known to."""
-    if is_more(own, other):
-        return None
-    if "strides" in known:
-        own, other = values_only(own), values_only(other)
-    return difference(own, other, tolerance)
-
-
 def is_more(own: Any, other: Any) -> bool:
     """Whether mindtorch has an answer where torch says that it has not got one yet."""
     if isinstance(own, list) and isinstance(other, list):
@@ -194,6 +185,15 @@ def movement(value: Any, other: Any) -> float:
     if isinstance(value, list) and isinstance(other, list):
         return max(map(movement, value, other), default=0.0)
     return 0.0
+
+
+def is_as_near(truth: Any, own: Any, other: Any) -> bool:
+    """Whether an outcome is about as near as torch's to what torch computes more exactly, which is not far."""
+    distance = movement(truth, other)
+    return distance < _FAR and movement(truth, own) <= 2 * distance
+
+
+_FAR = 0.25  # relative to the largest number: what is further off has been computed of something else
 
 
 def _largest(value: Shown) -> float:

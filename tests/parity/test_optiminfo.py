@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import mindtorch
-from tests.parity.opinfo_choice import always_chosen
+from tests.parity.opinfo_choice import chosen
 from tests.parity.opinfo_shown import difference, outcome_and_warnings
 from tests.parity.optiminfo import INFOS, PROGRAMS, TOLERANCES, errors, refused, setups
 
@@ -12,7 +12,7 @@ COUNT = 12  # programs of a day
 CASES = [(info, program) for info in INFOS for program in PROGRAMS]
 
 
-@pytest.mark.parametrize(("info", "program"), always_chosen(CASES, COUNT), ids=lambda each: getattr(each, "name", each))
+@pytest.mark.parametrize(("info", "program"), chosen(CASES, COUNT), ids=lambda each: getattr(each, "name", each))
 def test_optimizers(info, program):
     run, found = PROGRAMS[program], []
     for own, other in zip(setups(mindtorch, info), setups(torch, info), strict=True):

@@ -141,14 +141,14 @@ def _normalize_few(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     length = x.shape[1]
     count = kept_constant(length, x.dtype)
-    mean = add_up_rows(x)[:, None]
+    mean = add_up_rows(x).reshape(-1, 1)
     mean /= count
     out = np.subtract(x, mean, order="C")
-    rstd = dot_rows(out, out)[:, None]
+    rstd = dot_rows(out, out).reshape(-1, 1)
     where = doubtful(rstd, mean, length)
     if where is not None:
         mean, out = recentred(x, mean, where, (1,), out)
-        rstd = dot_rows(out, out)[:, None]
+        rstd = dot_rows(out, out).reshape(-1, 1)
     rstd /= count
     rstd += eps
     np.reciprocal(np.sqrt(rstd, rstd), rstd)
