@@ -242,7 +242,7 @@ def _mse_gradient(
 ) -> np.ndarray:
     slope = _difference(input, target)
     slope *= slope.dtype.type(_mean_factor(2.0, slope.size, reduction))  # of integers, a mean is 0
-    return deliver_cast(np.asarray(slope * widen(grad_output)), _result_like(input, target), out)
+    return deliver_cast(np.asarray(slope * widen(grad_output), order="C"), _result_like(input, target), out)
 
 
 def _check_real(input: np.ndarray, target: np.ndarray, kernel: str, out: np.ndarray | None) -> None:
@@ -290,7 +290,7 @@ def _smooth_l1_gradient(
     )
     slope = np.clip(difference / beta, -1, 1) if beta else np.sign(difference)
     slope *= _mean_factor(1.0, slope.size, reduction) if checks.is_float(like) or reduction != MEAN else 0
-    return deliver_cast(np.asarray(slope * widen(grad_output)), like, out)
+    return deliver_cast(np.asarray(slope * widen(grad_output), order="C"), like, out)
 
 
 def binary_cross_entropy(input, target, weight, reduction, out=None):
@@ -334,7 +334,9 @@ def _cross_entropy_gradient(
         grad = grad * widen(weight)
     if reduction == MEAN:
         grad = grad / input.size
-    return deliver(grad, input, out)
+    result = np.empty_like(input, grad.dtype)  # in the order of the input
+    result[...] = grad
+    return deliver(result, input, out)
 
 
 def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction):
