@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mindtorch import state
+from mindtorch.autograd.history import edge_of
 from mindtorch.autograd.outputs import write_out
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu.checks import c_name
@@ -24,7 +26,8 @@ def max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode):
 def max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode):
     _check_line(input, kernel_size, stride, padding, dilation, ceil_mode)
     if not input.is_floating_point():
-        raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{input.dtype.storage_name}'")
+        kernel = "max_pool2d" if edge_of(input) is not None and state.thread.grad_enabled else "max_pool1d_impl"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.storage_name}'")
     values = _max_pool_rows(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
     if values.requires_grad:
         return values.squeeze(-2)

@@ -241,9 +241,9 @@ PROGRAMS = {
     "copied": _copy_of(_copied),
     **{f"{how} {name}": _in_dtype(make, name) for how, make in _MAKERS.items() for name in _CONVERTED},
     "channels last": _with_layout(_channels_last, False),
-    "channels last, module too": _with_layout(_channels_last, True),
+    "channels last in both": _with_layout(_channels_last, True),
     "with gaps": _with_layout(_with_gaps, False),
-    "with gaps, module too": _with_layout(_with_gaps, True),
+    "with gaps in both": _with_layout(_with_gaps, True),
 }
 # What programs in 16 bits are rounded from.
 EXACT = {f"{how} {name}": _in_double(make, name) for how, make in _MAKERS.items() for name in ("float16", "bfloat16")}

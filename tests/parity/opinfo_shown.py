@@ -187,13 +187,16 @@ def movement(value: Any, other: Any) -> float:
     return 0.0
 
 
-def is_as_near(truth: Any, own: Any, other: Any) -> bool:
-    """Whether an outcome is about as near as torch's to what torch computes more exactly, which is not far."""
+def is_as_near(truth: Any, own: Any, other: Any, step: float = 0.0) -> bool:
+    """Whether an outcome is about as near as torch's to what torch computes more exactly, which is not far.
+
+    `step` is that of the dtype between neighbouring numbers, which is always near.
+    """
     distance = movement(truth, other)
-    return distance < _FAR and movement(truth, own) <= 2 * distance
+    return distance < _FAR and movement(truth, own) <= max(2 * distance, step)
 
 
-_FAR = 0.25  # relative to the largest number: what is further off has been computed of something else
+_FAR = 0.5  # relative to the largest number: what is further off has been computed of something else
 
 
 def _largest(value: Shown) -> float:

@@ -1,6 +1,7 @@
 """Every module does what torch's does, for the inputs of torch's test suite. What a run looks at: `opinfo_choice`."""
 
 import pytest
+import torch
 
 from tests.parity.moduleinfo import EXACT, INFOS, PROGRAMS, refusals, refused, setups
 from tests.parity.moduleinfo_differences import TABLE
@@ -9,6 +10,7 @@ from tests.parity.opinfo_shown import (
     difference,
     is_as_near,
     is_more,
+    movement,
     outcome,
     outcome_and_warnings,
     without_strides,
@@ -36,9 +38,20 @@ def differences_in(name, program, pair):
 
 
 def is_rounding(name, pair, own, other):
-    """Whether results in 16 bits are about as near to what torch computes in double precision as torch's are."""
+    """Whether results in 16 bits are about as near to what torch computes in double precision as torch's are.
+
+    Rounding also decides the sign of a sum near 0, with which relu changes some of the gradients altogether.
+    """
     theirs = pair[1]
-    return name in EXACT and is_as_near(outcome(theirs.T, EXACT[name], theirs), own[0], other[0])
+    truth = outcome(theirs.T, EXACT[name], theirs) if name in EXACT else None
+    if not isinstance(truth, list) or not is_as_near(truth[1], own[0][1], other[0][1], _step(name)):
+        return False
+    bound = 4 * movement(truth[2], other[0][2])
+    return sum(movement(*each) > bound for each in zip(truth[2], own[0][2], strict=True)) <= len(truth[2]) // 4
+
+
+def _step(name):
+    return torch.finfo(getattr(torch, name.split()[-1])).eps
 
 
 def verdicts(info, name, program, pairs):

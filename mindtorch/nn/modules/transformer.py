@@ -100,6 +100,9 @@ class _TransformerLayer(Module):
         options = {"attn_mask": attn_mask, "key_padding_mask": key_padding_mask, "is_causal": is_causal}
         return self.dropout1(self.self_attn(x, x, x, need_weights=False, **options)[0])
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "activation": _as_named(self.activation)}
+
     def _feed_forward(self, x: Tensor) -> Tensor:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
@@ -244,9 +247,15 @@ class TransformerEncoder(Module):
 
 def _number_of(activation: Any) -> int:
     """How torch notes for its fast path that the activation is relu (1), gelu (2) or another: files have it."""
-    if activation is F.relu or isinstance(activation, ReLU):
+    if activation == F.relu or isinstance(activation, ReLU):
         return 1
-    return 2 * (activation is F.gelu or isinstance(activation, GELU))
+    return 2 * (activation == F.gelu or isinstance(activation, GELU))
+
+
+def _as_named(activation: Any) -> Any:
+    """What a pickle finds by the function's name: what calls can be taken over by, if it came later than the layer."""
+    named = getattr(F, getattr(activation, "__name__", ""), None)
+    return named if named == activation else activation
 
 
 def _is_relu_or_gelu(activation: Any) -> bool:
