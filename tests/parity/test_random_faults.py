@@ -5,6 +5,7 @@ import pytest
 
 import mindtorch
 from tests.parity.programs import assert_same
+from tests.parity.random_differences import INSTEAD, difference_of_errors
 from tests.parity.random_writer import make
 
 # What stands in front of the lines of a kind.
@@ -402,3 +403,15 @@ def test_refused_axes():
         RuntimeError, match="^torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: tens"
     ):
         mindtorch.meshgrid(mindtorch.ones(2), mindtorch.ones(2, 2), indexing="xy")
+
+
+def test_one_refusal_is_not_any_other():
+    """Only texts that are listed together stand for one another, with the same names in them."""
+    views = "Output 0 of Split is a view and its base or another view of its base has been modified inplace. This"
+    written = "Output {} of Split is a view and is being modified inplace. This"
+    assert difference_of_errors(RuntimeError(views), RuntimeError(written.format(0))) is None
+    assert difference_of_errors(RuntimeError(views), RuntimeError(written.format(1))) is not None
+    assert difference_of_errors(RuntimeError(written.format(0)), RuntimeError(views)) is not None
+    dtype = RuntimeError("\"sin_cpu\" not implemented for 'Long'")
+    assert difference_of_errors(dtype, RuntimeError("index 3 is out of bounds for dimension 0 with size 2")) is not None
+    assert all(each.reason for each in INSTEAD)
