@@ -255,5 +255,6 @@ def test_a_result_that_is_further_off_than_torch_is_no_rounding():
     x = torch.tensor([0.1, 0.2, 0.3], dtype=torch.float16)
     call, theirs = (torch.cumsum, (x, 0), {}), torch.cumsum(x, 0)
     near, far = (mindtorch.tensor((theirs + step).tolist(), dtype=mindtorch.float16) for step in (0.0, 0.01))
-    assert is_rounding((near, ()), (theirs, ()), call)
-    assert not is_rounding((far, ()), (theirs, ()), call)
+    given = opinfo.Conversion()((x, 0))
+    assert is_rounding((near, given), (theirs, (x, 0)), call)
+    assert not is_rounding((far, given), (theirs, (x, 0)), call)
