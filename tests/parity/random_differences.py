@@ -120,7 +120,7 @@ INSTEAD = (
         "which of several changed tensors a backward pass meets first, and which node it is said to be of",
     ),
     Instead(
-        _CHANGED,
+        f"{_CHANGED}|{_READ_VIEW}",
         r"isFloatingType\(grad\.scalar_type\(\)\)",
         "torch's own error in another branch of the backward pass, which it takes first",
     ),
