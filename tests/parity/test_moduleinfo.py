@@ -51,7 +51,8 @@ def is_rounding(name, pair, own, other):
 
 
 def _step(name):
-    return torch.finfo(getattr(torch, name.split()[-1])).eps
+    """Two steps between neighbouring numbers: a result that is one off on either side of the exact one is near."""
+    return 2 * torch.finfo(getattr(torch, name.split()[-1])).eps
 
 
 def verdicts(info, name, program, pairs):
