@@ -11,6 +11,7 @@ from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import sparse as composite
 from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
     bool_of,
     dtype_of,
     explained,
@@ -22,6 +23,7 @@ from mindtorch.dispatch.arguments import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.factory import check_options
+from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
@@ -116,7 +118,7 @@ def _sparse_coo_tensor_with_dims_and_tensors(
             ),
             node,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _sparse_coo_tensor_with_dims_and_tensors,
@@ -188,7 +190,7 @@ def _sparse_coo_tensor_unsafe(
             pin_memory=pin_memory,
             is_coalesced=is_coalesced,
         )
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, _sparse_coo_tensor_unsafe, (_sparse_coo_tensor_unsafe,), (indices, values, size), {}
         ) from None
@@ -290,16 +292,21 @@ def sparse_coo_tensor_indices_size(
         check_options(layout, device, pin_memory, "sparse_coo_tensor")
     if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
         is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
-    return composite.sparse_coo_from_size(
-        indices,
-        values,
-        size,
-        dtype=dtype,
-        layout=layout,
-        device=device,
-        pin_memory=pin_memory,
-        is_coalesced=is_coalesced,
-    )
+    try:
+        return composite.sparse_coo_from_size(
+            indices,
+            values,
+            size,
+            dtype=dtype,
+            layout=layout,
+            device=device,
+            pin_memory=pin_memory,
+            is_coalesced=is_coalesced,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, sparse_coo_tensor_indices_size, (sparse_coo_tensor_indices_size,), (indices, values, size), {}
+        ) from None
 
 
 __to_sparse_sparse_dim_kernels = kernel_table("_to_sparse.sparse_dim")
@@ -325,7 +332,10 @@ def _to_sparse_sparse_dim(input, sparse_dim):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    return wrap(__to_sparse_sparse_dim_kernels[type(input_array)](input_array, sparse_dim), node)
+    try:
+        return wrap(__to_sparse_sparse_dim_kernels[type(input_array)](input_array, sparse_dim), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 __to_sparse_default_kernels = kernel_table("_to_sparse")
@@ -355,7 +365,10 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    return wrap(__to_sparse_default_kernels[type(input_array)](input_array, layout, blocksize, dense_dim), node)
+    try:
+        return wrap(__to_sparse_default_kernels[type(input_array)](input_array, layout, blocksize, dense_dim), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def _to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
@@ -366,7 +379,7 @@ def _to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=
         if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
             return _to_sparse_sparse_dim(input, sparse_dim)
         return _to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             _to_sparse,
@@ -384,7 +397,10 @@ def to_sparse_sparse_dim(input, sparse_dim):
         return raise_bad_argument(to_sparse_sparse_dim, input, sparse_dim)
     if type(sparse_dim) is not int:
         sparse_dim = int_of(sparse_dim, "to_sparse", "sparse_dim", 2)
-    return composite.to_sparse_dim(input, sparse_dim)
+    try:
+        return composite.to_sparse_dim(input, sparse_dim)
+    except CALL_ERRORS as error:
+        raise explained(error, to_sparse_sparse_dim, (to_sparse_sparse_dim,), (input, sparse_dim), {}) from None
 
 
 def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
@@ -399,7 +415,12 @@ def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
         blocksize = ints_of(blocksize, "to_sparse", "blocksize")
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "to_sparse", "dense_dim")
-    return composite.to_sparse(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+    try:
+        return composite.to_sparse(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, to_sparse_default, (to_sparse_default,), (input,), {"blocksize": blocksize, "dense_dim": dense_dim}
+        ) from None
 
 
 def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=None):
@@ -410,7 +431,7 @@ def to_sparse(input, sparse_dim=..., *, layout=None, blocksize=None, dense_dim=N
         if sparse_dim is not ... and layout is None and blocksize is None and dense_dim is None:
             return to_sparse_sparse_dim(input, sparse_dim)
         return to_sparse_default(input, layout=layout, blocksize=blocksize, dense_dim=dense_dim)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error,
             to_sparse,
@@ -446,7 +467,10 @@ def _to_dense(input, dtype=None, masked_grad=None):
         node.next_edges = (edge,)
         node.masked_grad = masked_grad
         node.kept = (save(input),)
-    return wrap(__to_dense_kernels[type(input_array)](input_array, dtype, masked_grad), node)
+    try:
+        return wrap(__to_dense_kernels[type(input_array)](input_array, dtype, masked_grad), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def to_dense(input, dtype=None, *, masked_grad=None):
@@ -482,7 +506,10 @@ def _coalesce(input):
         node = nodes.CoalesceBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    return wrap(__coalesce_kernels[type(input_array)](input_array), node)
+    try:
+        return wrap(__coalesce_kernels[type(input_array)](input_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def coalesce(input):
@@ -505,7 +532,10 @@ def _indices(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_indices, input)
-    return wrap(__indices_kernels[type(input_array)](input_array))
+    try:
+        return wrap(__indices_kernels[type(input_array)](input_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 __values_kernels = kernel_table("_values")
@@ -529,7 +559,10 @@ def _values(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    return wrap(__values_kernels[type(input_array)](input_array), node)
+    try:
+        return wrap(__values_kernels[type(input_array)](input_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 __nnz_kernels = kernel_table("_nnz")
@@ -543,7 +576,10 @@ def _nnz(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(_nnz, input)
-    return __nnz_kernels[type(input_array)](input_array)
+    try:
+        return __nnz_kernels[type(input_array)](input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def indices(input):
@@ -575,7 +611,10 @@ def is_coalesced(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(is_coalesced, input)
-    return _is_coalesced_kernels[type(input_array)](input_array)
+    try:
+        return _is_coalesced_kernels[type(input_array)](input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _sparse_dim_kernels = kernel_table("sparse_dim")
@@ -589,7 +628,10 @@ def sparse_dim(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(sparse_dim, input)
-    return _sparse_dim_kernels[type(input_array)](input_array)
+    try:
+        return _sparse_dim_kernels[type(input_array)](input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _dense_dim_kernels = kernel_table("dense_dim")
@@ -603,7 +645,10 @@ def dense_dim(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(dense_dim, input)
-    return _dense_dim_kernels[type(input_array)](input_array)
+    try:
+        return _dense_dim_kernels[type(input_array)](input_array)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def _sparse_mm_default(sparse, dense):
@@ -638,7 +683,7 @@ def _sparse_mm(sparse, dense, reduce=...):
         if reduce is not ...:
             return _sparse_mm_reduce(sparse, dense, reduce)
         return _sparse_mm_default(sparse, dense)
-    except TypeError as error:
+    except CALL_ERRORS as error:
         raise explained(
             error, _sparse_mm, (_sparse_mm_default, _sparse_mm_reduce), (sparse, dense, reduce), {}
         ) from None
@@ -668,7 +713,12 @@ def _sparse_mm_reduce_impl(input, other, reduce):
             node.next_edges = (input_edge, other_edge)
             node.reduce = reduce
             node.kept = (save(input), save(other))
-    result0_array, result1_array = __sparse_mm_reduce_impl_kernels[type(input_array)](input_array, other_array, reduce)
+    try:
+        result0_array, result1_array = __sparse_mm_reduce_impl_kernels[type(input_array)](
+            input_array, other_array, reduce
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
@@ -705,9 +755,12 @@ def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, ou
             node = nodes.SparseMmReduceImplBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, grad_out_edge, weight_edge)
-    result0_array, result1_array = __sparse_mm_reduce_impl_backward_kernels[type(input_array)](
-        input_array, grad_out_array, weight_array, reduce, arg_out_array, output_mask
-    )
+    try:
+        result0_array, result1_array = __sparse_mm_reduce_impl_backward_kernels[type(input_array)](
+            input_array, grad_out_array, weight_array, reduce, arg_out_array, output_mask
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     result0 = wrap_output(result0_array, node, 0)
     result1 = wrap_output(result1_array, node, 1)
     return result0, result1
@@ -727,7 +780,12 @@ def _sparse_addmm(input, mat1, mat2, *, beta=1, alpha=1):
         beta = scalar_of(beta, "_sparse_addmm", "beta")
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "_sparse_addmm", "alpha")
-    return composite.sparse_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
+    try:
+        return composite.sparse_addmm(input, mat1, mat2, beta=beta, alpha=alpha)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _sparse_addmm, (_sparse_addmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}
+        ) from None
 
 
 _sparse_mask_kernels = kernel_table("sparse_mask")
@@ -752,7 +810,10 @@ def sparse_mask(input, mask):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(mask), save(input))
-    return wrap(_sparse_mask_kernels[type(input_array)](input_array, mask_array), node)
+    try:
+        return wrap(_sparse_mask_kernels[type(input_array)](input_array, mask_array), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 _sparse_compressed_tensor_comp_plain_value_size_kernels = kernel_table("sparse_compressed_tensor.comp_plain_value_size")
@@ -818,12 +879,15 @@ def sparse_compressed_tensor_comp_plain_value_size(
         node = nodes.SparseCompressedTensorBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    result = wrap(
-        _sparse_compressed_tensor_comp_plain_value_size_kernels[type(compressed_indices_array)](
-            compressed_indices_array, plain_indices_array, values_array, size, dtype, layout, device, pin_memory
-        ),
-        node,
-    )
+    try:
+        result = wrap(
+            _sparse_compressed_tensor_comp_plain_value_size_kernels[type(compressed_indices_array)](
+                compressed_indices_array, plain_indices_array, values_array, size, dtype, layout, device, pin_memory
+            ),
+            node,
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
         node.kept = (save_output(node, result),)
     if requires_grad:
@@ -913,7 +977,10 @@ def _to_sparse_csr(input, dense_dim=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    return wrap(__to_sparse_csr_kernels[type(input_array)](input_array, dense_dim), node)
+    try:
+        return wrap(__to_sparse_csr_kernels[type(input_array)](input_array, dense_dim), node)
+    except CALL_ERRORS as error:
+        raise explained(error, _to_sparse_csr, (_to_sparse_csr,), (input, dense_dim), {}) from None
 
 
 def to_sparse_csr(input, dense_dim=None):
@@ -924,7 +991,10 @@ def to_sparse_csr(input, dense_dim=None):
         return raise_bad_argument(to_sparse_csr, input, dense_dim)
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "to_sparse_csr", "dense_dim", 2)
-    return composite.to_csr(input, dense_dim)
+    try:
+        return composite.to_csr(input, dense_dim)
+    except CALL_ERRORS as error:
+        raise explained(error, to_sparse_csr, (to_sparse_csr,), (input, dense_dim), {}) from None
 
 
 __to_sparse_csc_kernels = kernel_table("_to_sparse_csc")
@@ -950,7 +1020,10 @@ def _to_sparse_csc(input, dense_dim=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.kept = (save(input),)
-    return wrap(__to_sparse_csc_kernels[type(input_array)](input_array, dense_dim), node)
+    try:
+        return wrap(__to_sparse_csc_kernels[type(input_array)](input_array, dense_dim), node)
+    except CALL_ERRORS as error:
+        raise explained(error, _to_sparse_csc, (_to_sparse_csc,), (input, dense_dim), {}) from None
 
 
 def to_sparse_csc(input, dense_dim=None):
@@ -961,7 +1034,10 @@ def to_sparse_csc(input, dense_dim=None):
         return raise_bad_argument(to_sparse_csc, input, dense_dim)
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "to_sparse_csc", "dense_dim", 2)
-    return composite.to_csc(input, dense_dim)
+    try:
+        return composite.to_csc(input, dense_dim)
+    except CALL_ERRORS as error:
+        raise explained(error, to_sparse_csc, (to_sparse_csc,), (input, dense_dim), {}) from None
 
 
 __to_sparse_bsr_kernels = kernel_table("_to_sparse_bsr")
@@ -993,7 +1069,7 @@ def _to_sparse_bsr(input, blocksize, dense_dim=None):
         node.kept = (save(input),)
     try:
         return wrap(__to_sparse_bsr_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _to_sparse_bsr, (_to_sparse_bsr,), (input, blocksize, dense_dim), {}) from None
 
 
@@ -1011,7 +1087,7 @@ def to_sparse_bsr(input, blocksize, dense_dim=None):
         dense_dim = int_of(dense_dim, "to_sparse_bsr", "dense_dim", 3)
     try:
         return composite.to_bsr(input, blocksize, dense_dim)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, to_sparse_bsr, (to_sparse_bsr,), (input, blocksize, dense_dim), {}) from None
 
 
@@ -1044,7 +1120,7 @@ def _to_sparse_bsc(input, blocksize, dense_dim=None):
         node.kept = (save(input),)
     try:
         return wrap(__to_sparse_bsc_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _to_sparse_bsc, (_to_sparse_bsc,), (input, blocksize, dense_dim), {}) from None
 
 
@@ -1062,7 +1138,7 @@ def to_sparse_bsc(input, blocksize, dense_dim=None):
         dense_dim = int_of(dense_dim, "to_sparse_bsc", "dense_dim", 3)
     try:
         return composite.to_bsc(input, blocksize, dense_dim)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, to_sparse_bsc, (to_sparse_bsc,), (input, blocksize, dense_dim), {}) from None
 
 
@@ -1139,9 +1215,14 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
                 save(mat2) if mat1_edge else None,
                 save(mat1) if mat2_edge else None,
             )
-    return wrap(
-        _sparse_sampled_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node
-    )
+    try:
+        return wrap(
+            _sparse_sampled_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error, sparse_sampled_addmm, (sparse_sampled_addmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}
+        ) from None
 
 
 def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
@@ -1160,12 +1241,21 @@ def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
     except AttributeError:
         return raise_bad_argument(sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
     refuse_grad("sparse_sampled_addmm", input, mat1, mat2, out)
-    adopt_result(
-        out,
-        _sparse_sampled_addmm_kernels[type(input_array)](
-            input_array, mat1_array, mat2_array, beta, alpha, out=out_array
-        ),
-    )
+    try:
+        adopt_result(
+            out,
+            _sparse_sampled_addmm_kernels[type(input_array)](
+                input_array, mat1_array, mat2_array, beta, alpha, out=out_array
+            ),
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            sparse_sampled_addmm_out,
+            (sparse_sampled_addmm_out,),
+            (input, mat1, mat2),
+            {"beta": beta, "alpha": alpha},
+        ) from None
     mark_written(out)
     return out
 
@@ -1182,7 +1272,10 @@ def _sparse_softmax(input, dim=..., dtype=None, *, axis=None):
         dim = int_of(dim, "_sparse_softmax", "dim", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "_sparse_softmax", "dtype", 3)
-    return composite.sparse_softmax(input, dim, dtype)
+    try:
+        return composite.sparse_softmax(input, dim, dtype)
+    except CALL_ERRORS as error:
+        raise explained(error, _sparse_softmax, (_sparse_softmax,), (input, dim, dtype), {}) from None
 
 
 def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
@@ -1197,7 +1290,10 @@ def _sparse_log_softmax(input, dim=..., dtype=None, *, axis=None):
         dim = int_of(dim, "_sparse_log_softmax", "dim", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "_sparse_log_softmax", "dtype", 3)
-    return composite.sparse_log_softmax(input, dim, dtype)
+    try:
+        return composite.sparse_log_softmax(input, dim, dtype)
+    except CALL_ERRORS as error:
+        raise explained(error, _sparse_log_softmax, (_sparse_log_softmax,), (input, dim, dtype), {}) from None
 
 
 def _spdiags(diagonals, offsets, shape, layout=None):
@@ -1212,7 +1308,7 @@ def _spdiags(diagonals, offsets, shape, layout=None):
         shape = ints_of(shape, "_spdiags", "shape", 3)
     try:
         return composite.spdiags(diagonals, offsets, shape, layout)
-    except (AttributeError, TypeError) as error:
+    except CALL_ERRORS as error:
         raise explained(error, _spdiags, (_spdiags,), (diagonals, offsets, shape, layout), {}) from None
 
 
@@ -1252,7 +1348,10 @@ def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
         beta = scalar_of(beta, "sspaddmm", "beta")
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "sspaddmm", "alpha")
-    return composite.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
+    try:
+        return composite.sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
+    except CALL_ERRORS as error:
+        raise explained(error, sspaddmm, (sspaddmm,), (input, mat1, mat2), {"beta": beta, "alpha": alpha}) from None
 
 
 def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
@@ -1267,7 +1366,12 @@ def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
         size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
     if out_int32 is not False and out_int32 is not True:
         out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
-    return composite.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32)
+    try:
+        return composite.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, _convert_indices_from_coo_to_csr, (_convert_indices_from_coo_to_csr,), (input, size), {}
+        ) from None
 
 
 def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):
