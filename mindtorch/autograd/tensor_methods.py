@@ -5,6 +5,7 @@ from typing import Any
 from weakref import ref
 
 from mindtorch import errors, state
+from mindtorch.autograd.detaching import edge_outside_of
 from mindtorch.autograd.engine import backward
 from mindtorch.autograd.execution import queue_callback
 from mindtorch.autograd.history import edge_of, is_view, require_grad, set_array, stop_requiring_grad
@@ -14,6 +15,7 @@ from mindtorch.autograd_meta import AutogradMeta
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.dispatch.captures import depths_of
+from mindtorch.dispatch.tangents import drop_tangent
 from mindtorch.dtype import c_name
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.tensor import Tensor, alias_of, autograd_meta, extend_tensor
@@ -87,16 +89,30 @@ class FlagMethods:
         """Cut the tensor off from its history, in place."""
         if _thread.inference and not self.is_inference():
             return self  # torch, too, leaves tensors from outside in the graph
+        if self._is_view():
+            raise RuntimeError(_DETACHED_VIEW)
+        if (_thread.transforms or _thread.dual_levels) and _detach_from_transform(self):
+            return self
         meta = self._mt_meta
         if meta is not None:
-            if self._is_view():
-                raise RuntimeError(_DETACHED_VIEW)
             if meta.base is not None:  # the same tensor on the other side of a `vmap`: this one leaves it
                 self._mt_meta = meta = AutogradMeta()
             meta.requires_grad = False
             meta.hooks = None
         self._mt_edge = None
         return self
+
+
+def _detach_from_transform(tensor: Tensor) -> bool:
+    """Let a tensor leave the innermost transform, if it is in one; whether that is so. Of a program's own level of
+    forward AD it loses its tangent."""
+    if _innermost_transform(tensor) == "under vmap":
+        raise RuntimeError(_DETACHED_VIEW)
+    depth = next(iter(depths_of(tensor)), 0)
+    is_forward = drop_tangent(tensor, depth)
+    if depth and not is_forward and tensor._mt_edge:
+        tensor._mt_edge = edge_outside_of(depth, tensor._mt_edge, tensor._mt_array)
+    return depth > 0
 
 
 def _is_sample(tensor: Tensor) -> bool:

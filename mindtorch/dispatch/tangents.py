@@ -35,9 +35,13 @@ class Tangents:
 
 
 class Level:
-    """A level of forward AD. It knows which tensors have a tangent in it, so that they lose it when it ends."""
+    """A level of forward AD. It knows which tensors have a tangent in it, so that they lose it when it ends.
+
+    `depth`: how many transforms run, the one that began it included; 0 for a program's own level.
+    """
 
     def __init__(self) -> None:
+        self.depth = 0
         self._holders: WeakSet[Tangents] = WeakSet()
 
     def put(self, tangents: Tangents, tangent: Tensor | None) -> None:
@@ -129,6 +133,14 @@ def set_tangent(tensor: Tensor, tangent: Tensor, number: int | None = None) -> N
         )
     with inside_of(_thread.dual_levels.index(level)):
         level.put(holder_of(tensor), tangent if _lie_alike(tangent, tensor) else _laid_out_like(tangent, tensor))
+
+
+def drop_tangent(tensor: Tensor, depth: int) -> bool:
+    """Take the tangent of the transform at that depth, or of the program's own level; whether there is such a level."""
+    levels = [level for level in _thread.dual_levels if level.depth == depth]
+    for level in levels:
+        level.put(holder_of(tensor), None)
+    return bool(levels)
 
 
 def keep_without_tangent(view: Tensor, number: int) -> None:

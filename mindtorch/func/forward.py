@@ -81,9 +81,10 @@ def _check_tensors(values: list, what: str) -> None:
 @contextmanager
 def _forward_level(args: tuple) -> Iterator[None]:
     """A level of forward AD, in any that other calls of `jvp` have opened; not in a user's own."""
-    with running_transform(), watching_writes(tree_leaves(args)), _set_fwd_grad_enabled(True):
+    with running_transform() as depth, watching_writes(tree_leaves(args)), _set_fwd_grad_enabled(True):
         enter = enter_inner_level if _thread.jvp_levels else enter_dual_level
         level = enter()
+        _thread.dual_levels[level].depth = depth
         _thread.jvp_levels += 1
         try:
             yield

@@ -35,9 +35,9 @@ _NO_HOOKS = (
 
 
 class LevelInput(ConnectedNode):
-    """Where the graph of a level begins; the tensors that have it look like leaves."""
+    """Where the graph of a level begins; tensors that have it look like leaves. `depth`: how many transforms run."""
 
-    __slots__ = ("is_open",)
+    __slots__ = ("is_open", "depth")
 
     begins = True
 
@@ -45,6 +45,7 @@ class LevelInput(ConnectedNode):
         super().__init__((outer_edge,))
         set_output(self, alias._mt_array)
         self.is_open = True
+        self.depth = _thread.transforms
 
     def apply(self, edges: tuple, *grads: Any) -> tuple:
         return grads

@@ -6,7 +6,8 @@ from math import prod
 from typing import Any
 
 from mindtorch import errors, geometry, state
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, set_array
+from mindtorch.autograd.history import check_inplace, edges_of, mark_written, rebase, set_array
+from mindtorch.autograd.node_base import ConnectedNode
 from mindtorch.autograd.tenants import (
     LARGEST_INT,
     array_at,
@@ -50,8 +51,9 @@ class MemoryMethods:
         if not _is_set_form(source, storage_offset, size, stride):
             given = [each for each in (source, storage_offset, size, stride) if each is not None]
             raise _no_set_form(given)
-        if _thread.grad_enabled and edge_of(self) is not None:
-            check_inplace(self)
+        node = _refusing_node(
+            "set_", self, source if size is None else None
+        )  # with a size it is the storage that counts
         if has_tangents((self, source)):
             raise no_forward_rule("set_")
         _check_source(self, source)
@@ -61,6 +63,8 @@ class MemoryMethods:
             array = _array_over(_storage_in(source), self.dtype, storage_offset or 0, size, stride)
             set_array(self, array, keep_node=False)
         mark_written(self)
+        if node is not None:
+            rebase(self, node)
         return self
 
     def resize_(self: Any, *sizes: Any, size: Any = None, memory_format: memory_format | None = None) -> Tensor:
@@ -203,6 +207,33 @@ def _warn_of_device(method: str, device: Any) -> None:
 
 
 # -------------------- set_ --------------------
+
+
+class NotImplemented(ConnectedNode):  # the name is torch's
+    """The node of an op that writes a tensor and has no derivative: the error comes with the backward pass."""
+
+    __slots__ = ("op",)
+
+    def __init__(self, op: str, next_edges: tuple) -> None:
+        super().__init__(next_edges)
+        self.op = op
+
+    def name(self) -> str:
+        return "torch::autograd::NotImplemented"
+
+    def apply(self, edges: tuple, *grads: Any) -> tuple:
+        raise RuntimeError(f"derivative for {self.op} is not implemented")
+
+
+def _refusing_node(op: str, written: Tensor, source: Any) -> NotImplemented | None:
+    """The node of a write that is to be recorded, if there are gradients that it would have to know of."""
+    if not _thread.grad_enabled:
+        return None
+    edges = edges_of((written, source if isinstance(source, Tensor) else None))
+    if not edges:
+        return None
+    check_inplace(written)
+    return NotImplemented(op, edges)
 
 
 def _is_set_form(source: Any, storage_offset: Any, size: Any, stride: Any) -> bool:

@@ -17,7 +17,12 @@ import torch
 import mindtorch
 
 # Warnings about parts of torch, and of where in its sources a kernel is that another one takes the place of.
-_TORCHS_OWN = (".*torch.jit.*", "Warning only once for all operators", ".*when there are global hooks on modules")
+_TORCHS_OWN = (
+    ".*torch.jit.*",
+    "There is a performance drop",
+    "Warning only once for all operators",
+    ".*when there are global hooks on modules",
+)
 # torch adds where in its sources a warning came from.
 _ORIGIN = re.compile(r" \(Triggered internally at .*\)$", re.DOTALL)
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
