@@ -145,6 +145,11 @@ def meta_data() -> NotImplementedError:
     return NotImplementedError("Cannot copy out of meta tensor; no data!")
 
 
+def no_gradient(index: int) -> RuntimeError:
+    """A backward pass was asked of a tensor that takes no part in autograd."""
+    return RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+
+
 def only_leaf_flag(wanted: bool) -> RuntimeError:
     """`requires_grad` was set on a tensor that is no leaf; who wanted False gets advice."""
     advice = (

@@ -204,7 +204,7 @@ def _edges_of_outputs(outputs: Iterable[Any]) -> list[Any]:
     for index, output in enumerate(outputs):
         edge = edge_to(output.node, output.output_nr) if isinstance(output, GradientEdge) else edge_of(output)
         if edge is None or _leads_nowhere(edge):
-            raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+            raise errors.no_gradient(index)
         edges.append(edge)
     return edges
 
@@ -219,9 +219,14 @@ def _edge_of_input(value: Any) -> Any:
     if not isinstance(value, Tensor):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(value)}")
     edge = edge_of(value)
-    if edge is None:
+    if edge is None or _is_over(edge[0]):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     return edge_to(AccumulateGrad(value)) if _leads_nowhere(edge) else edge  # a new node, to which nothing leads
+
+
+def _is_over(node: Any) -> bool:
+    """Whether the node is the input of a transform that is over."""
+    return node.begins and not node.accumulates and not node.is_open
 
 
 def _leads_nowhere(edge: tuple) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import state
+from mindtorch import errors, state
 from mindtorch.autograd import anomaly, node_base
 from mindtorch.autograd.accumulate_grad import AccumulateGrad, storing_lock
 from mindtorch.autograd.fitting import check_device, fit_gradient, fit_gradients
@@ -85,6 +85,13 @@ class Pass:
         self.needed: set | None = None  # those of them that run
         self.nodes, self.reached, self.leaves = _reachable(root)  # the next one to run is the last of `nodes`
         self.last = _last_before(self.leaves, self.nodes)  # leaf -> the last node to run that has a gradient for it
+
+    def check_ends(self, targets: Sequence[tuple]) -> None:
+        """For a graph without leaves: refuse one whose ends are all inputs of transforms that are over. What has leaked
+        from a transform has no gradient; it is only the transform that may ask for it, as one of the targets."""
+        ends = [node for node in self.reached if node.begins]
+        if ends and not any(node.is_open for node in ends) and self.reached.isdisjoint(each[0] for each in targets):
+            raise errors.no_gradient(0)
 
     def restrict(self, targets: Sequence[tuple], capture: bool) -> None:
         """Run only what the targets, which are edges, need. With `capture`, keep their gradients and don't run them."""
@@ -167,6 +174,8 @@ def run_backward(
     of the targets and stores nothing.
     """
     task = Pass(GraphRoot(tuple(edges), tuple(grads)), keep_graph)
+    if not task.leaves:
+        task.check_ends(targets or ())
     if targets is not None:
         task.restrict(targets, capture)
     return run_nested(lambda: _run_in_mode(task, create_graph))

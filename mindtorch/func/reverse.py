@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, ParamSpec, overload
 
 from mindtorch import state
+from mindtorch.autograd.engine import GradientEdge
 from mindtorch.autograd.engine import grad as autograd_grad
 from mindtorch.autograd.history import edge_of
 from mindtorch.dispatch import ops
@@ -148,8 +149,9 @@ def _gradients(
     pairs = [(output, weight) for output, weight in all_pairs if edge_of(output) is not None]
     if not pairs:
         return [ops.zeros_like(each) for each in inputs]
-    ends = [edge_of(each) for pair in pairs for each in pair if isinstance(each, Tensor)]
-    records = may_record and level.reaches_outside(ends)
+    edges = [edge_of(each) for pair in pairs for each in pair if isinstance(each, Tensor)]
+    records = may_record and level.reaches_outside(edges)
     used, used_weights = zip(*pairs, strict=True)
-    found = autograd_grad(used, inputs, used_weights, keep_graph or records, records, allow_unused=True)
+    ends = [GradientEdge(*edge_of(each)[:2]) for each in inputs]
+    found = autograd_grad(used, ends, used_weights, keep_graph or records, records, allow_unused=True)
     return [ops.zeros_like(each) if one is None else one for one, each in zip(found, inputs, strict=True)]
