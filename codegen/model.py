@@ -547,6 +547,11 @@ class Derivative:
         """Whether there is a formula that computes something."""
         return any(formula.kind == "expression" for formula in self.backward)
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether there is none for any argument: then a node of no class of its own refuses the backward pass."""
+        return bool(self.edges) and not self.is_implemented
+
     def backward_of(self, argument: str) -> Formula | None:
         return next((formula for formula in self.backward if argument in formula.targets), None)
 

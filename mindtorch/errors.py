@@ -168,8 +168,8 @@ def derivative_not_implemented(argument: str) -> NotImplementedError:
 
 
 def no_derivative(op: str) -> RuntimeError:
-    """For an op of which no derivative is implemented at all. Its overload is not named."""
-    return RuntimeError(f"derivative for {qualified(op).partition('.')[0]} is not implemented")
+    """For an op of which no derivative is implemented at all."""
+    return RuntimeError(f"derivative for {op} is not implemented")
 
 
 def no_strides(layout: Any) -> RuntimeError:

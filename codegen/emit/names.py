@@ -41,6 +41,12 @@ def registered_name(model: Model, op: Op) -> str:
     return model.project.registered_name(op.name)
 
 
+def qualified_base(model: Model, op: Op) -> str:
+    """What torch calls an op that it has no formulas of: the name with its namespace, and without the overload."""
+    name = registered_name(model, op).partition(".")[0]
+    return name if "::" in name else f"aten::{name}"
+
+
 def kernel_table(model: Model, op: Op) -> str:
     """The module variable that holds the op's kernels; its in-place and out= variants share them."""
     return f"_{function_name(model, root_of(model, op))}_kernels"

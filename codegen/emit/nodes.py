@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from ..model import Derivative, Formula, Model
 from ..render import python_module, render, tuple_of
-from .names import op_reference, registered_name
+from .names import op_reference
 
 IMPORTS = {
     "Node": "mindtorch.autograd.node",
     "derivative_not_implemented": "mindtorch.errors",
-    "no_derivative": "mindtorch.errors",
     "ops": "mindtorch.dispatch",
 }
 
@@ -61,7 +60,6 @@ class NodeClass:
     """
 
     name: str
-    op_name: str
     schema: str
     tensors: tuple[str, ...]
     values: tuple[str, ...]
@@ -76,11 +74,6 @@ class NodeClass:
         if any(result.startswith("*") for result in self.results):
             return "(None,) * len(edges)"
         return tuple_of("None" for _ in self.results)
-
-    @property
-    def is_refused(self) -> bool:
-        """Whether no derivative is implemented at all."""
-        return not any(gradient.expression for gradient in self.gradients)
 
     @property
     def is_one_formula(self) -> bool:
@@ -104,7 +97,9 @@ def derivatives_of(model: Model, family: str) -> list[Derivative]:
 
 
 def _family(model: Model, family: str) -> str | None:
-    derivatives = [derivative for derivative in derivatives_of(model, family) if derivative.edges]
+    derivatives = [
+        derivative for derivative in derivatives_of(model, family) if derivative.edges and not derivative.is_refused
+    ]
     if not derivatives:
         return None
     body = render("nodes.py.jinja", nodes=[_node_class(model, derivative) for derivative in derivatives])
@@ -121,7 +116,6 @@ def _node_class(model: Model, derivative: Derivative) -> NodeClass:
     tensors = [use.value.name for use in (*derivative.saved_before, *derivative.saved_after)]
     return NodeClass(
         name=derivative.node,
-        op_name=registered_name(model, derivative.op),
         schema=str(derivative.op.schema),
         tensors=tuple(tensors),
         values=tuple(f'"{use.value.field}"' for use in derivative.saved if use.value.kind in ("value", "metadata")),

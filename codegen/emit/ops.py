@@ -38,6 +38,7 @@ IMPORTS = {
     ),
     "adopt_result": "mindtorch.autograd.tenants",
     "next_sequence_nr": "mindtorch.autograd.node_base",
+    "RefusingNode": "mindtorch.autograd.node_base",
     **dict.fromkeys(("save", "save_copy", "save_output"), "mindtorch.autograd.saved_tensor"),
     **dict.fromkeys(
         ("bool_of", "dtype_of", "float_of", "generator_of", "int_of", "ints_of", "scalar_of", "str_of"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..model import Argument, Derivative, Formula, Model, Op, SavedUse
 from ..render import tuple_of
-from .names import array_name, comma_separated, edge_name
+from .names import array_name, comma_separated, edge_name, qualified_base
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +54,22 @@ def recording_of(model: Model, op: Op) -> Recording | None:
     edges = derivative.edges
     alone = len(edges) == 1
     return Recording(
-        node=derivative.node,
+        node="RefusingNode" if derivative.is_refused else f"nodes.{derivative.node}",
         may=_may_record(op, edges, derivative.when),
         edges=tuple(_edge(argument, alone) for argument in edges),
         wanted=" or ".join(_variable(argument, alone) for argument in edges),
         next_edges=_edges_of_node(op, derivative),
-        values=tuple(
-            _assignment(derivative, use) for use in derivative.saved if use.value.kind in ("value", "metadata")
-        ),
+        values=_values(model, op, derivative),
         kept=tuple(_kept(derivative, op, use) for use in derivative.saved_before),
         after=tuple(_kept_after(derivative, op, use) for use in derivative.saved_after),
         single=alone and not edges[0].type.is_list,
     )
+
+
+def _values(model: Model, op: Op, derivative: Derivative) -> tuple[str, ...]:
+    if derivative.is_refused:
+        return (f'op = "{qualified_base(model, op)}"',)
+    return tuple(_assignment(derivative, use) for use in derivative.saved if use.value.kind in ("value", "metadata"))
 
 
 def _variable(argument: Argument, alone: bool) -> str:
@@ -86,7 +90,7 @@ def _edge(argument: Argument, alone: bool) -> Edge:
 def _edges_of_node(op: Op, derivative: Derivative) -> str:
     edges = derivative.edges
     found = _next_edges(edges, alone=len(edges) == 1)
-    if not derivative.refuses_complex:
+    if not derivative.refuses_complex or op.kind == "inplace":  # which PyTorch does not refuse
         return found
     return f'unless_complex("{op.schema.name}", {tuple_of(edge.python_name for edge in edges)}, {found})'
 

@@ -210,6 +210,12 @@ def linalg_householder_product(result, arguments, tangents):
     return householder_product_jvp(input_t, tau_t, input, tau)
 
 
+def linalg_ldl_factor_ex(result, arguments, tangents):
+    """linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)"""
+    input_t, _, _ = tangents
+    return (no_forward_derivative("aten::linalg_ldl_factor_ex", input_t), None, None)
+
+
 def linalg_ldl_solve(result, arguments, tangents):
     """linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor"""
     LD, _, B, _ = arguments

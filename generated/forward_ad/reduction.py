@@ -188,6 +188,17 @@ def histogram_bin_ct(result, arguments, tangents):
     )
 
 
+def _histogramdd_from_bin_tensors(result, arguments, tangents):
+    """_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor"""
+    input, _, weight, _ = arguments
+    input_t, bins_t, weight_t, _ = tangents
+    if input_t is None:
+        input_t = zeros_for(input)
+    if weight_t is None:
+        weight_t = zeros_for(weight)
+    return no_forward_derivative("aten::_histogramdd_from_bin_tensors", input_t, bins_t, weight_t)
+
+
 def var_correction(result, arguments, tangents):
     """var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
     input, dim, correction, keepdim = arguments

@@ -19,7 +19,6 @@ from mindtorch.autograd.formulas.indexing import (
 from mindtorch.autograd.formulas.scatter import index_add_backward, index_reduce_backward, scatter_reduce_backward
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
-from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -147,28 +146,6 @@ class ScatterAddBackward0(Node):
         if grad is None:
             return (None, None)
         return (grad if edges[0] else None, grad.gather(node.dim, index) if edges[1] else None)
-
-
-class ScatterBackward2(Node):
-    """scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None, None)
-        raise no_derivative("scatter.reduce")
-
-
-class ScatterBackward3(Node):
-    """scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None,)
-        raise no_derivative("scatter.value_reduce")
 
 
 class ScatterReduceBackward0(Node):

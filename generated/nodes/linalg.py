@@ -29,7 +29,6 @@ from mindtorch.autograd.formulas.solvers import (
 from mindtorch.autograd.formulas.spectral import eig_backward, eigh_backward, svd_backward
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
-from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -430,17 +429,6 @@ class LinalgQrBackward0(Node):
         return (qr_backward(grads[0], grads[1], Q, R, node.mode),)
 
 
-class GeqrfBackward0(Node):
-    """geqrf(Tensor self) -> (Tensor a, Tensor tau)"""
-
-    __slots__ = ()
-
-    def apply(node, edges, *grads):
-        if all([grad is None for grad in grads]):
-            return (None,)
-        raise no_derivative("geqrf")
-
-
 class LinalgHouseholderProductBackward0(Node):
     """linalg_householder_product(Tensor input, Tensor tau) -> Tensor"""
 
@@ -467,17 +455,6 @@ class OrmqrBackward0(Node):
         if grad is None:
             return (None, None, None)
         return ormqr_backward(grad, self, input2, input3, node.left, node.transpose)
-
-
-class LinalgLdlSolveBackward0(Node):
-    """linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None, None)
-        raise no_derivative("linalg_ldl_solve")
 
 
 class LinalgSvdBackward0(Node):

@@ -17,7 +17,7 @@ from mindtorch.autograd.formulas.loss import (
 )
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
-from mindtorch.errors import derivative_not_implemented, no_derivative
+from mindtorch.errors import derivative_not_implemented
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -312,25 +312,3 @@ class CtcLossBackward1(Node):
                 node.zero_infinity,
             ),
         )
-
-
-class CtcLossBackwardBackward0(Node):
-    """_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None, None, None, None)
-        raise no_derivative("_ctc_loss_backward")
-
-
-class CtcLossBackwardBackward1(Node):
-    """_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None, None, None, None)
-        raise no_derivative("_ctc_loss_backward.Tensor")

@@ -24,7 +24,6 @@ from mindtorch.autograd.formulas.normalization import (
 from mindtorch.autograd.formulas.recurrent import gru_cell_grads, lstm_cell_grads
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
-from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -456,39 +455,6 @@ class EmbeddingBagBackwardBackward0(Node):
         return (no_backward_derivative("_embedding_bag_backward"),)
 
 
-class EmbeddingBagDenseBackwardBackward0(Node):
-    """_embedding_bag_dense_backward(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None,)
-        raise no_derivative("_embedding_bag_dense_backward")
-
-
-class EmbeddingBagPerSampleWeightsBackwardBackward0(Node):
-    """_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor offset2bag, int mode, int padding_idx=-1) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None, None)
-        raise no_derivative("_embedding_bag_per_sample_weights_backward")
-
-
-class EmbeddingRenormBackward0(Node):
-    """embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None,)
-        raise no_derivative("embedding_renorm_")
-
-
 class NativeDropoutBackward0(Node):
     """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
 
@@ -526,17 +492,6 @@ class ScaledDotProductFlashAttentionForCpuBackward0(Node):
         if grad is None:
             return (None, None, None)
         return attention_grads(grad, query, key, value, output, logsumexp, node.is_causal, attn_mask, node.scale)
-
-
-class ScaledDotProductFlashAttentionForCpuBackwardBackward0(Node):
-    """_scaled_dot_product_flash_attention_for_cpu_backward(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)"""
-
-    __slots__ = ()
-
-    def apply(node, edges, *grads):
-        if all([grad is None for grad in grads]):
-            return (None, None, None, None, None, None)
-        raise no_derivative("_scaled_dot_product_flash_attention_for_cpu_backward")
 
 
 class UpsampleNearest1DBackward0(Node):
@@ -1436,17 +1391,6 @@ class ThnnFusedLstmCellBackward0(Node):
         )
 
 
-class ThnnFusedLstmCellBackwardImplBackward0(Node):
-    """_thnn_fused_lstm_cell_backward_impl(Tensor? grad_hy, Tensor? grad_cy, Tensor cx, Tensor cy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor)"""
-
-    __slots__ = ()
-
-    def apply(node, edges, *grads):
-        if all([grad is None for grad in grads]):
-            return (None, None, None, None, None)
-        raise no_derivative("_thnn_fused_lstm_cell_backward_impl")
-
-
 class ThnnFusedGruCellBackward0(Node):
     """_thnn_fused_gru_cell(Tensor input_gates, Tensor hidden_gates, Tensor hx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor)"""
 
@@ -1459,14 +1403,3 @@ class ThnnFusedGruCellBackward0(Node):
         if grad is None:
             return (None, None, None, None, None)
         return gru_cell_grads(grad, input_gates, hidden_gates, input_bias, hidden_bias, hx, result1)
-
-
-class ThnnFusedGruCellBackwardBackward0(Node):
-    """_thnn_fused_gru_cell_backward(Tensor grad_hy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)"""
-
-    __slots__ = ()
-
-    def apply(node, edges, *grads):
-        if all([grad is None for grad in grads]):
-            return (None, None)
-        raise no_derivative("_thnn_fused_gru_cell_backward")

@@ -42,7 +42,6 @@ from mindtorch.autograd.formulas.pointwise import (
 from mindtorch.autograd.formulas.sparse import log1p_backward
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
-from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -184,17 +183,6 @@ class DivBackward1(Node):
         if grad is None:
             return (None,)
         return (divided(grad, conj(node.other)),)
-
-
-class FloorDivideBackward0(Node):
-    """floor_divide(Tensor self, Tensor other) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None, None)
-        raise no_derivative("floor_divide")
 
 
 class RemainderBackward1(Node):
@@ -1247,17 +1235,6 @@ class HardsigmoidBackward0(Node):
         return (ops.hardsigmoid_backward(grad, self),)
 
 
-class HardsigmoidBackwardBackward0(Node):
-    """hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None, None)
-        raise no_derivative("hardsigmoid_backward")
-
-
 class GluBackward0(Node):
     """glu(Tensor self, int dim=-1) -> Tensor"""
 
@@ -1687,17 +1664,6 @@ class Logaddexp2Backward0(Node):
             grad / (1 + ops.pow(2.0, other - self)) if edges[0] else None,
             grad / (1 + ops.pow(2.0, self - other)) if edges[1] else None,
         )
-
-
-class HeavisideBackward0(Node):
-    """heaviside(Tensor self, Tensor values) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None, None)
-        raise no_derivative("heaviside")
 
 
 class LdexpBackward0(Node):

@@ -4,7 +4,6 @@
 
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
-from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -31,7 +30,7 @@ class NormalBackward0(Node):
         return (ops.zeros_like(grad),)
 
 
-class BernoulliBackward2(Node):
+class BernoulliBackward3(Node):
     """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"""
 
     __slots__ = ()
@@ -42,7 +41,7 @@ class BernoulliBackward2(Node):
         return (ops.zeros_like(grad),)
 
 
-class BernoulliBackward1(Node):
+class BernoulliBackward2(Node):
     """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
 
     __slots__ = ()
@@ -157,17 +156,6 @@ class PoissonBackward0(Node):
         return (ops.zeros_like(grad),)
 
 
-class BinomialBackward0(Node):
-    """binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None, None)
-        raise no_derivative("binomial")
-
-
 class StandardGammaBackward0(Node):
     """_standard_gamma(Tensor self, Generator? generator=None) -> Tensor"""
 
@@ -180,39 +168,6 @@ class StandardGammaBackward0(Node):
         if grad is None:
             return (None,)
         return (grad * ops._standard_gamma_grad(self, result),)
-
-
-class SampleDirichletBackward0(Node):
-    """_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None,)
-        raise no_derivative("_sample_dirichlet")
-
-
-class StandardGammaGradBackward0(Node):
-    """_standard_gamma_grad(Tensor self, Tensor output) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None, None)
-        raise no_derivative("_standard_gamma_grad")
-
-
-class DirichletGradBackward0(Node):
-    """_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None, None, None)
-        raise no_derivative("_dirichlet_grad")
 
 
 class NormalBackward3(Node):

@@ -27,7 +27,6 @@ from mindtorch.autograd.formulas.reduction import (
 from mindtorch.autograd.formulas.running import cumprod_grad, logcumsumexp_backward
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
-from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -286,28 +285,6 @@ class KthvalueBackward0(Node):
         return (pick_backward(grad, node.dim, indices, node.self_shape, node.keepdim),)
 
 
-class HistogramBackward0(Node):
-    """histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
-
-    __slots__ = ()
-
-    def apply(node, edges, *grads):
-        if all([grad is None for grad in grads]):
-            return (None, None, None)
-        raise no_derivative("histogram.bins_tensor")
-
-
-class HistogramBackward1(Node):
-    """histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"""
-
-    __slots__ = ()
-
-    def apply(node, edges, *grads):
-        if all([grad is None for grad in grads]):
-            return (None, None)
-        raise no_derivative("histogram.bin_ct")
-
-
 class SegmentReduceBackward0(Node):
     """segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor"""
 
@@ -324,28 +301,6 @@ class SegmentReduceBackward0(Node):
                 grad, result, data, node.reduce, lengths=lengths, offsets=offsets, axis=node.axis, initial=node.initial
             ),
         )
-
-
-class SegmentReduceBackwardBackward0(Node):
-    """_segment_reduce_backward(Tensor grad, Tensor output, Tensor data, str reduce, *, Tensor? lengths=None, Tensor? offsets=None, int axis=0, Scalar? initial=None) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None, None, None)
-        raise no_derivative("_segment_reduce_backward")
-
-
-class BincountBackward0(Node):
-    """bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None,)
-        raise no_derivative("bincount")
 
 
 class VarBackward0(Node):

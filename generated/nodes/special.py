@@ -2,6 +2,7 @@
 # Regenerate: python -m codegen
 """The backward steps of the special ops."""
 
+from mindtorch.autograd.formulas.common import no_backward_derivative
 from mindtorch.autograd.formulas.special import (
     SQRT_PI,
     SQRT_TWO_PI,
@@ -312,11 +313,10 @@ class SpecialZetaBackward0(Node):
         self, other = node.unpack()
         if grad is None:
             return (None, None)
-        if edges[0]:
-            raise derivative_not_implemented("special_zeta: input")
-        self_grad = None
-        other_grad = -grad * self * ops.special_zeta(self + 1.0, other) if edges[1] else None
-        return (self_grad, other_grad)
+        return (
+            no_backward_derivative("zeta") if edges[0] else None,
+            -grad * self * ops.special_zeta(self + 1.0, other) if edges[1] else None,
+        )
 
 
 class MvlgammaBackward0(Node):

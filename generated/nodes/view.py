@@ -18,7 +18,6 @@ from mindtorch.autograd.formulas.view import (
 )
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
-from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -372,17 +371,6 @@ class AliasBackward0_copy(Node):
         if grad is None:
             return (None,)
         return (grad,)
-
-
-class DetachCopyBackward0(Node):
-    """detach_copy(Tensor self) -> Tensor"""
-
-    __slots__ = ()
-
-    def apply(node, edges, grad):
-        if grad is None:
-            return (None,)
-        raise no_derivative("detach_copy")
 
 
 class ViewBackward0_copy(Node):

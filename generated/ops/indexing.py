@@ -4,8 +4,8 @@
 
 from mindtorch import state
 from mindtorch._generated.nodes import indexing as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase
-from mindtorch.autograd.node_base import next_sequence_nr
+from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, unless_complex
+from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd.tenants import adopt_result
@@ -740,9 +740,10 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
         input_edge = input._mt_edge or edge_of(input)
         src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
-            node = nodes.ScatterBackward2()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, src_edge)
+            node.op = "aten::scatter"
     try:
         return wrap(
             _scatter_reduce_overload_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce), node
@@ -771,9 +772,10 @@ def scatter__reduce(input, dim, index, src, *, reduce):
         src_edge = src._mt_edge or edge_of(src)
         if input_edge or src_edge:
             check_inplace(input)
-            node = nodes.ScatterBackward2()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, src_edge)
+            node.op = "aten::scatter_"
     try:
         _scatter_reduce_overload_kernels[type(input_array)](
             input_array, dim, index_array, src_array, reduce, out=input_array
@@ -843,9 +845,10 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._mt_edge or edge_of(input))
     ):
-        node = nodes.ScatterBackward3()
+        node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
+        node.op = "aten::scatter"
     try:
         return wrap(
             _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce), node
@@ -909,9 +912,10 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
         and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.ScatterBackward3()
+        node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
+        node.op = "aten::scatter_"
     try:
         _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce, out=input_array)
     except NUMPY_ERRORS as error:
@@ -1015,7 +1019,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
         if input_edge or src_edge:
             node = nodes.ScatterReduceBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, src_edge)
+            node.next_edges = unless_complex("scatter_reduce", (input, src), (input_edge, src_edge))
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self
@@ -1137,7 +1141,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
         if input_edge or source_edge:
             node = nodes.IndexReduceBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, source_edge)
+            node.next_edges = unless_complex("index_reduce", (input, source), (input_edge, source_edge))
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self

@@ -5,8 +5,8 @@
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import linalg as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
-from mindtorch.autograd.node_base import next_sequence_nr
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, unless_complex
+from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
@@ -2294,9 +2294,10 @@ def geqrf(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._mt_edge or edge_of(input))
     ):
-        node = nodes.GeqrfBackward0()
+        node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = unless_complex("geqrf", (input,), (edge,))
+        node.op = "aten::geqrf"
     try:
         a_array, tau_array = _geqrf_kernels[type(input_array)](input_array)
     except NUMPY_ERRORS as error:
@@ -2486,13 +2487,23 @@ def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_ldl_factor_ex, input, hermitian=hermitian, check_errors=check_errors, out=out)
+    node = None
+    if (
+        input._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := input._mt_edge or edge_of(input))
+    ):
+        node = RefusingNode()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.op = "aten::linalg_ldl_factor_ex"
     try:
         LD_array, pivots_array, info_array = _linalg_ldl_factor_ex_kernels[type(input_array)](
             input_array, hermitian, check_errors
         )
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
-    LD = wrap(LD_array)
+    LD = wrap(LD_array, node)
     pivots = wrap(pivots_array)
     info = wrap(info_array)
     return return_types.linalg_ldl_factor_ex((LD, pivots, info))
@@ -2517,6 +2528,7 @@ def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out)
         return raise_bad_argument(
             linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out
         )
+    refuse_grad("aten::linalg_ldl_factor_ex", input, *out)
     try:
         arrays = _linalg_ldl_factor_ex_kernels[type(input_array)](input_array, hermitian, check_errors, out=out_arrays)
     except NUMPY_ERRORS as error:
@@ -2576,9 +2588,10 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
         LD_edge = LD._mt_edge or edge_of(LD)
         B_edge = B._mt_edge or edge_of(B)
         if LD_edge or B_edge:
-            node = nodes.LinalgLdlSolveBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (LD_edge, B_edge)
+            node.op = "aten::linalg_ldl_solve"
     try:
         return wrap(_linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian), node)
     except NUMPY_ERRORS as error:

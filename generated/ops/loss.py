@@ -5,8 +5,8 @@
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import loss as nodes
-from mindtorch.autograd.history import edge_of, mark_written
-from mindtorch.autograd.node_base import next_sequence_nr
+from mindtorch.autograd.history import check_constant, edge_of, mark_written
+from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
@@ -130,6 +130,8 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
         return raise_bad_argument(
             nll_loss_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
+    if total_weight._mt_edge is not None:
+        check_constant("nll_loss_backward", "total_weight", total_weight)
     node = None
     if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
@@ -362,6 +364,8 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
         return raise_bad_argument(
             nll_loss2d_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
+    if total_weight._mt_edge is not None:
+        check_constant("nll_loss2d_backward", "total_weight", total_weight)
     node = None
     if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
@@ -1311,9 +1315,10 @@ def _ctc_loss_backward_default(
         neg_log_likelihood_edge = neg_log_likelihood._mt_edge or edge_of(neg_log_likelihood)
         log_alpha_edge = log_alpha._mt_edge or edge_of(log_alpha)
         if grad_edge or log_probs_edge or neg_log_likelihood_edge or log_alpha_edge:
-            node = nodes.CtcLossBackwardBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_edge, log_probs_edge, neg_log_likelihood_edge, log_alpha_edge)
+            node.op = "aten::_ctc_loss_backward"
     try:
         return wrap(
             __ctc_loss_backward_default_kernels[type(grad_array)](
@@ -1399,9 +1404,10 @@ def _ctc_loss_backward_Tensor(
         neg_log_likelihood_edge = neg_log_likelihood._mt_edge or edge_of(neg_log_likelihood)
         log_alpha_edge = log_alpha._mt_edge or edge_of(log_alpha)
         if grad_edge or log_probs_edge or neg_log_likelihood_edge or log_alpha_edge:
-            node = nodes.CtcLossBackwardBackward1()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_edge, log_probs_edge, neg_log_likelihood_edge, log_alpha_edge)
+            node.op = "aten::_ctc_loss_backward"
     try:
         return wrap(
             __ctc_loss_backward_Tensor_kernels[type(grad_array)](

@@ -6,7 +6,7 @@ from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import nn as nodes
 from mindtorch.autograd.history import check_constant, check_inplace, edge_of, mark_written, rebase, unless_complex
-from mindtorch.autograd.node_base import next_sequence_nr
+from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
@@ -1430,6 +1430,10 @@ def native_batch_norm_backward(
             eps,
             output_mask,
         )
+    if save_mean is not None and save_mean._mt_edge is not None:
+        check_constant("native_batch_norm_backward", "save_mean", save_mean)
+    if save_invstd is not None and save_invstd._mt_edge is not None:
+        check_constant("native_batch_norm_backward", "save_invstd", save_invstd)
     node = None
     if (
         grad_out._mt_edge is not None
@@ -1584,6 +1588,10 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
         return raise_bad_argument(
             native_layer_norm_backward, grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
         )
+    if mean._mt_edge is not None:
+        check_constant("native_layer_norm_backward", "mean", mean)
+    if rstd._mt_edge is not None:
+        check_constant("native_layer_norm_backward", "rstd", rstd)
     node = None
     if (
         grad_out._mt_edge is not None
@@ -1666,7 +1674,7 @@ def affine_grid_generator(theta, size, align_corners):
     ):
         node = nodes.AffineGridGeneratorBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = unless_complex("affine_grid_generator", (theta,), (edge,))
         node.size = size
         node.align_corners = align_corners
     if node is not None:
@@ -2006,7 +2014,7 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     ):
         node = nodes.EmbeddingDenseBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = unless_complex("embedding_dense_backward", (grad_output,), (edge,))
         node.padding_idx = padding_idx
         node.kept = (save(indices),)
     try:
@@ -2640,9 +2648,10 @@ def _embedding_bag_dense_backward(
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := grad._mt_edge or edge_of(grad))
     ):
-        node = nodes.EmbeddingBagDenseBackwardBackward0()
+        node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
+        node.op = "aten::_embedding_bag_dense_backward"
     try:
         return wrap(
             __embedding_bag_dense_backward_kernels[type(grad_array)](
@@ -2710,9 +2719,10 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
         grad_edge = grad._mt_edge or edge_of(grad)
         weight_edge = weight._mt_edge or edge_of(weight)
         if grad_edge or weight_edge:
-            node = nodes.EmbeddingBagPerSampleWeightsBackwardBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_edge, weight_edge)
+            node.op = "aten::_embedding_bag_per_sample_weights_backward"
     try:
         return wrap(
             __embedding_bag_per_sample_weights_backward_kernels[type(grad_array)](
@@ -2753,9 +2763,10 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
         and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.EmbeddingRenormBackward0()
+        node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
+        node.op = "aten::embedding_renorm_"
     try:
         _embedding_renorm__kernels[type(input_array)](input_array, indices_array, max_norm, norm_type)
     except NUMPY_ERRORS as error:
@@ -2828,7 +2839,7 @@ def native_dropout(input, p, train):
     ):
         node = nodes.NativeDropoutBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = unless_complex("native_dropout", (input,), (edge,))
         node.p = p
         node.train = train
     try:
@@ -3107,9 +3118,10 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
         out_edge = out._mt_edge or edge_of(out)
         logsumexp_edge = logsumexp._mt_edge or edge_of(logsumexp)
         if grad_out_edge or query_edge or key_edge or value_edge or out_edge or logsumexp_edge:
-            node = nodes.ScaledDotProductFlashAttentionForCpuBackwardBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_out_edge, query_edge, key_edge, value_edge, out_edge, logsumexp_edge)
+            node.op = "aten::_scaled_dot_product_flash_attention_for_cpu_backward"
     try:
         (
             grad_query_array,
@@ -6675,6 +6687,8 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
         random_samples_array = random_samples._mt_array
     except AttributeError:
         return raise_bad_argument(fractional_max_pool2d, input, kernel_size, output_size, random_samples, out=out)
+    if random_samples._mt_edge is not None:
+        check_constant("fractional_max_pool2d", "random_samples", random_samples)
     node = None
     if (
         input._mt_edge is not None
@@ -6816,6 +6830,8 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
         random_samples_array = random_samples._mt_array
     except AttributeError:
         return raise_bad_argument(fractional_max_pool3d, input, kernel_size, output_size, random_samples, out=out)
+    if random_samples._mt_edge is not None:
+        check_constant("fractional_max_pool3d", "random_samples", random_samples)
     node = None
     if (
         input._mt_edge is not None
@@ -8106,6 +8122,14 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
             quant_min,
             quant_max,
         )
+    if scale._mt_edge is not None:
+        check_constant("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "scale", scale)
+    if zero_point._mt_edge is not None:
+        check_constant("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "zero_point", zero_point)
+    if fake_quant_enabled._mt_edge is not None:
+        check_constant(
+            "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "fake_quant_enabled", fake_quant_enabled
+        )
     node = None
     if (
         input._mt_edge is not None
@@ -8155,6 +8179,10 @@ def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, q
         return raise_bad_argument(
             fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max
         )
+    if scale._mt_edge is not None:
+        check_constant("fake_quantize_per_channel_affine_cachemask", "scale", scale)
+    if zero_point._mt_edge is not None:
+        check_constant("fake_quantize_per_channel_affine_cachemask", "zero_point", zero_point)
     node = None
     if (
         input._mt_edge is not None
@@ -9075,9 +9103,10 @@ def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has
         cy_edge = cy._mt_edge or edge_of(cy)
         workspace_edge = workspace._mt_edge or edge_of(workspace)
         if grad_hy_edge or grad_cy_edge or cx_edge or cy_edge or workspace_edge:
-            node = nodes.ThnnFusedLstmCellBackwardImplBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_hy_edge, grad_cy_edge, cx_edge, cy_edge, workspace_edge)
+            node.op = "aten::_thnn_fused_lstm_cell_backward_impl"
     try:
         result0_array, result1_array, result2_array = __thnn_fused_lstm_cell_backward_impl_kernels[type(cx_array)](
             grad_hy_array, grad_cy_array, cx_array, cy_array, workspace_array, has_bias
@@ -9163,9 +9192,10 @@ def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
         grad_hy_edge = grad_hy._mt_edge or edge_of(grad_hy)
         workspace_edge = workspace._mt_edge or edge_of(workspace)
         if grad_hy_edge or workspace_edge:
-            node = nodes.ThnnFusedGruCellBackwardBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_hy_edge, workspace_edge)
+            node.op = "aten::_thnn_fused_gru_cell_backward"
     try:
         result0_array, result1_array, result2_array, result3_array, result4_array = (
             __thnn_fused_gru_cell_backward_kernels[type(grad_hy_array)](grad_hy_array, workspace_array, has_bias)

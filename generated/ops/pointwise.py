@@ -6,7 +6,7 @@ from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import pointwise as nodes
 from mindtorch.autograd.history import check_constant, check_inplace, edge_of, mark_written, rebase, unless_complex
-from mindtorch.autograd.node_base import next_sequence_nr
+from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad, write_back, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd.tenants import adopt_result
@@ -997,9 +997,10 @@ def floor_divide(input, other, *, out=None, _reject=raise_bad_argument):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
-            node = nodes.FloorDivideBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
+            node.op = "aten::floor_divide"
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
         try:
@@ -1045,9 +1046,10 @@ def floor_divide_(input, other, *, _reject=raise_bad_argument):
         other_edge = other._mt_edge or edge_of(other)
         if input_edge or other_edge:
             check_inplace(input)
-            node = nodes.FloorDivideBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
+            node.op = "aten::floor_divide_"
     try:
         _floor_divide_kernels[type(input_array)](input_array, other_array, out=input_array)
     except CALL_ERRORS as error:
@@ -5655,7 +5657,9 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
         if grad_output_edge or input_edge:
             node = nodes.RreluWithNoiseBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = unless_complex(
+                "rrelu_with_noise_backward", (grad_output, input), (grad_output_edge, input_edge)
+            )
             node.lower = lower
             node.upper = upper
             node.training = training
@@ -6452,9 +6456,10 @@ def hardsigmoid_backward(grad_output, input, *, out=None):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
         if grad_output_edge or input_edge:
-            node = nodes.HardsigmoidBackwardBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, input_edge)
+            node.op = "aten::hardsigmoid_backward"
     kind = grad_output._mt_kind
     if kind and kind is input._mt_kind and not state.interceptors:
         try:
@@ -6620,6 +6625,8 @@ def log_sigmoid_backward(grad_output, input, buffer):
         buffer_array = buffer._mt_array
     except AttributeError:
         return raise_bad_argument(log_sigmoid_backward, grad_output, input, buffer)
+    if buffer._mt_edge is not None:
+        check_constant("log_sigmoid_backward", "buffer", buffer)
     node = None
     if (grad_output._mt_edge is not None or input._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
@@ -6835,7 +6842,7 @@ def silu(input, *, out=None):
     ):
         node = nodes.SiluBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = unless_complex("silu", (input,), (edge,))
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -8615,9 +8622,10 @@ def heaviside(input, values, *, out=None):
         input_edge = input._mt_edge or edge_of(input)
         values_edge = values._mt_edge or edge_of(values)
         if input_edge or values_edge:
-            node = nodes.HeavisideBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, values_edge)
+            node.op = "aten::heaviside"
     kind = input._mt_kind
     if kind and kind is values._mt_kind and not state.interceptors:
         try:
@@ -8658,9 +8666,10 @@ def heaviside_(input, values):
         values_edge = values._mt_edge or edge_of(values)
         if input_edge or values_edge:
             check_inplace(input)
-            node = nodes.HeavisideBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, values_edge)
+            node.op = "aten::heaviside_"
     try:
         _heaviside_kernels[type(input_array)](input_array, values_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -13818,7 +13827,7 @@ def nan_to_num_(input, nan=None, posinf=None, neginf=None):
         check_inplace(input)
         node = nodes.NanToNumBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = unless_complex("nan_to_num_", (input,), (edge,))
+        node.next_edges = (edge,)
         node.kept = (save_copy(input),)
     try:
         _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=input_array)

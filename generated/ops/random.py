@@ -5,7 +5,7 @@
 from mindtorch import state
 from mindtorch._generated.nodes import random as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
-from mindtorch.autograd.node_base import next_sequence_nr
+from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
@@ -142,7 +142,7 @@ def bernoulli__float(input, p=0.5, *, generator=None):
         and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.BernoulliBackward2()
+        node = nodes.BernoulliBackward3()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     try:
@@ -175,7 +175,7 @@ def bernoulli__Tensor(input, p, *, generator=None):
         p_edge = p._mt_edge or edge_of(p)
         if input_edge or p_edge:
             check_inplace(input)
-            node = nodes.BernoulliBackward1()
+            node = nodes.BernoulliBackward2()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, p_edge)
             node.kept = (save(p) if p_edge else None,)
@@ -278,6 +278,19 @@ def bernoulli_p(input, p, *, generator=None):
         p = float_of(p, "bernoulli", "p", 2)
     if generator is not None:
         generator = generator_of(generator, "bernoulli", "generator")
+    node = None
+    if (
+        input._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._mt_edge or edge_of(input))
+    ):
+        node = RefusingNode()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.op = "aten::bernoulli"
+    if node is not None:
+        return recorded(node, composite.bernoulli_p, input, p, generator=generator)
     return composite.bernoulli_p(input, p, generator=generator)
 
 
@@ -703,9 +716,10 @@ def binomial(count, prob, generator=None):
         count_edge = count._mt_edge or edge_of(count)
         prob_edge = prob._mt_edge or edge_of(prob)
         if count_edge or prob_edge:
-            node = nodes.BinomialBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (count_edge, prob_edge)
+            node.op = "aten::binomial"
     try:
         return wrap(_binomial_kernels[type(count_array)](count_array, prob_array, generator), node)
     except NUMPY_ERRORS as error:
@@ -763,9 +777,10 @@ def _sample_dirichlet(input, generator=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._mt_edge or edge_of(input))
     ):
-        node = nodes.SampleDirichletBackward0()
+        node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
+        node.op = "aten::_sample_dirichlet"
     try:
         return wrap(__sample_dirichlet_kernels[type(input_array)](input_array, generator), node)
     except NUMPY_ERRORS as error:
@@ -789,9 +804,10 @@ def _standard_gamma_grad(input, output):
         input_edge = input._mt_edge or edge_of(input)
         output_edge = output._mt_edge or edge_of(output)
         if input_edge or output_edge:
-            node = nodes.StandardGammaGradBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, output_edge)
+            node.op = "aten::_standard_gamma_grad"
     try:
         return wrap(__standard_gamma_grad_kernels[type(input_array)](input_array, output_array), node)
     except NUMPY_ERRORS as error:
@@ -819,9 +835,10 @@ def _dirichlet_grad(x, alpha, total):
         alpha_edge = alpha._mt_edge or edge_of(alpha)
         total_edge = total._mt_edge or edge_of(total)
         if x_edge or alpha_edge or total_edge:
-            node = nodes.DirichletGradBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (x_edge, alpha_edge, total_edge)
+            node.op = "aten::_dirichlet_grad"
     try:
         return wrap(__dirichlet_grad_kernels[type(x_array)](x_array, alpha_array, total_array), node)
     except NUMPY_ERRORS as error:
@@ -2253,6 +2270,19 @@ def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
         std = float_of(std, "normal_functional", "std", 3)
     if generator is not None:
         generator = generator_of(generator, "normal_functional", "generator")
+    node = None
+    if (
+        input._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._mt_edge or edge_of(input))
+    ):
+        node = RefusingNode()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.op = "aten::normal_functional"
+    if node is not None:
+        return recorded(node, composite.normal_functional, input, mean, std, generator=generator)
     return composite.normal_functional(input, mean, std, generator=generator)
 
 

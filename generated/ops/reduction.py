@@ -5,8 +5,8 @@
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import reduction as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
-from mindtorch.autograd.node_base import next_sequence_nr
+from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, unless_complex
+from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd.tenants import adopt_result
@@ -1397,9 +1397,10 @@ def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
         bins_edge = bins._mt_edge or edge_of(bins)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
         if input_edge or bins_edge or weight_edge:
-            node = nodes.HistogramBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, bins_edge, weight_edge)
+            node.op = "aten::histogram"
     try:
         hist_array, bin_edges_array = _histogram_bins_tensor_kernels[type(input_array)](
             input_array, bins_array, weight_array, density
@@ -1464,9 +1465,10 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
         if input_edge or weight_edge:
-            node = nodes.HistogramBackward1()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, weight_edge)
+            node.op = "aten::histogram"
     try:
         hist_array, bin_edges_array = _histogram_bin_ct_kernels[type(input_array)](
             input_array, bins, range, weight_array, density
@@ -1553,9 +1555,20 @@ def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
         weight_array = None if weight is None else weight._mt_array
     except (AttributeError, TypeError):
         return raise_bad_argument(_histogramdd_from_bin_tensors, input, bins, weight=weight, density=density)
+    node = None
+    if state.grad_everywhere or thread.grad_enabled:
+        input_edge = input._mt_edge or edge_of(input)
+        bins_edges = edges_of(bins)
+        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+        if input_edge or bins_edges or weight_edge:
+            node = RefusingNode()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, *(bins_edges or [None] * len(bins)), weight_edge)
+            node.op = "aten::_histogramdd_from_bin_tensors"
     try:
         return wrap(
-            __histogramdd_from_bin_tensors_kernels[type(input_array)](input_array, bins_arrays, weight_array, density)
+            __histogramdd_from_bin_tensors_kernels[type(input_array)](input_array, bins_arrays, weight_array, density),
+            node,
         )
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
@@ -1685,9 +1698,10 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
         output_edge = output._mt_edge or edge_of(output)
         data_edge = data._mt_edge or edge_of(data)
         if grad_edge or output_edge or data_edge:
-            node = nodes.SegmentReduceBackwardBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_edge, output_edge, data_edge)
+            node.op = "aten::_segment_reduce_backward"
     try:
         return wrap(
             __segment_reduce_backward_kernels[type(grad_array)](
@@ -1725,9 +1739,10 @@ def bincount(input, weights=None, minlength=0):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := None if weights is None else (weights._mt_edge or edge_of(weights)))
     ):
-        node = nodes.BincountBackward0()
+        node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
+        node.op = "aten::bincount"
     try:
         return wrap(_bincount_kernels[type(input_array)](input_array, weights_array, minlength), node)
     except CALL_ERRORS as error:
@@ -3020,7 +3035,7 @@ def cummax(input, dim=..., *, out=None, axis=None):
     ):
         node = nodes.CummaxBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = unless_complex("cummax", (input,), (edge,))
         node.dim = dim
         node.kept = (save(input),)
     try:
@@ -3083,7 +3098,7 @@ def cummin(input, dim=..., *, out=None, axis=None):
     ):
         node = nodes.CumminBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = unless_complex("cummin", (input,), (edge,))
         node.dim = dim
         node.kept = (save(input),)
     try:

@@ -5,7 +5,7 @@
 from mindtorch import state
 from mindtorch._generated.nodes import view as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, set_array, set_history, unless_complex
-from mindtorch.autograd.node_base import next_sequence_nr
+from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.outputs import recorded, refuse_grad
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import view as composite
@@ -1857,9 +1857,10 @@ def detach_copy(input, *, out=None):
         and not (state.interceptors and looks_inside(input))
         and (edge := input._mt_edge or edge_of(input))
     ):
-        node = nodes.DetachCopyBackward0()
+        node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
+        node.op = "aten::detach_copy"
     if node is not None:
         return recorded(node, composite.detach_copy, input)
     return composite.detach_copy(input)

@@ -184,7 +184,11 @@ OPS = (
     (SCHEMAS["orgqr.out"], functions.orgqr_out, {"composite": True}),
     (SCHEMAS["ormqr"], functions.ormqr, {"differentiable": True, "autocast": "fp32"}),
     (SCHEMAS["ormqr.out"], functions.ormqr_out, {}),
-    (SCHEMAS["linalg_ldl_factor_ex"], functions.linalg_ldl_factor_ex, {}),
+    (
+        SCHEMAS["linalg_ldl_factor_ex"],
+        functions.linalg_ldl_factor_ex,
+        {"jvp": forward_ad.linalg_ldl_factor_ex, "differentiable": True},
+    ),
     (SCHEMAS["linalg_ldl_factor_ex.out"], functions.linalg_ldl_factor_ex_out, {}),
     (SCHEMAS["linalg_ldl_factor"], functions.linalg_ldl_factor, {"composite": True}),
     (SCHEMAS["linalg_ldl_factor.out"], functions.linalg_ldl_factor_out, {"composite": True}),

@@ -44,7 +44,11 @@ OPS = (
         {"jvp": forward_ad.bernoulli_default, "differentiable": True, "tags": ("nondeterministic_seeded",)},
     ),
     (SCHEMAS["bernoulli.out"], functions.bernoulli_default_out, {"tags": ("nondeterministic_seeded",)}),
-    (SCHEMAS["bernoulli.p"], functions.bernoulli_p, {"composite": True, "tags": ("nondeterministic_seeded",)}),
+    (
+        SCHEMAS["bernoulli.p"],
+        functions.bernoulli_p,
+        {"composite": True, "differentiable": True, "tags": ("nondeterministic_seeded",)},
+    ),
     (SCHEMAS["bernoulli.float_out"], CopiedOut(functions.bernoulli_p), {"boxed": True}),
     (
         SCHEMAS["random_"],
@@ -232,7 +236,7 @@ OPS = (
     (
         SCHEMAS["normal_functional"],
         functions.normal_functional_default,
-        {"composite": True, "tags": ("nondeterministic_seeded",)},
+        {"composite": True, "differentiable": True, "tags": ("nondeterministic_seeded",)},
     ),
     (
         SCHEMAS["normal.Tensor_Tensor"],

@@ -130,7 +130,11 @@ OPS = (
         {"jvp": forward_ad.histogram_bin_ct, "differentiable": True},
     ),
     (SCHEMAS["histogram.bin_ct_out"], functions.histogram_bin_ct_out, {}),
-    (SCHEMAS["_histogramdd_from_bin_tensors"], functions._histogramdd_from_bin_tensors, {}),
+    (
+        SCHEMAS["_histogramdd_from_bin_tensors"],
+        functions._histogramdd_from_bin_tensors,
+        {"jvp": forward_ad._histogramdd_from_bin_tensors, "differentiable": True},
+    ),
     (SCHEMAS["_histogramdd_from_bin_tensors.out"], CopiedOut(functions._histogramdd_from_bin_tensors), {"boxed": True}),
     (SCHEMAS["segment_reduce"], functions.segment_reduce, {"differentiable": True}),
     (SCHEMAS["segment_reduce.out"], CopiedOut(functions.segment_reduce), {"boxed": True}),

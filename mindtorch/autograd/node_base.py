@@ -6,7 +6,7 @@ from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from mindtorch import state
+from mindtorch import errors, state
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
@@ -200,6 +200,18 @@ class ConnectedNode(NodeBase):
     def __init__(self, next_edges: tuple) -> None:
         self.next_edges = next_edges
         self.sequence_nr = next_sequence_nr()
+
+
+class RefusingNode(NodeBase):
+    """The node of an op that has no derivative at all, which only the backward pass says. `op`: the op's full name."""
+
+    __slots__ = ("op",)
+
+    def name(self) -> str:
+        return "torch::autograd::NotImplemented"
+
+    def apply(self, edges: tuple, *grads: Any) -> tuple:
+        raise errors.no_derivative(self.op)
 
 
 def second_backward() -> RuntimeError:

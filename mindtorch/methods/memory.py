@@ -7,7 +7,7 @@ from typing import Any
 
 from mindtorch import errors, geometry, state
 from mindtorch.autograd.history import check_inplace, edges_of, mark_written, rebase, set_array
-from mindtorch.autograd.node_base import ConnectedNode
+from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.tenants import (
     LARGEST_INT,
     array_at,
@@ -209,23 +209,7 @@ def _warn_of_device(method: str, device: Any) -> None:
 # -------------------- set_ --------------------
 
 
-class NotImplemented(ConnectedNode):  # the name is torch's
-    """The node of an op that writes a tensor and has no derivative: the error comes with the backward pass."""
-
-    __slots__ = ("op",)
-
-    def __init__(self, op: str, next_edges: tuple) -> None:
-        super().__init__(next_edges)
-        self.op = op
-
-    def name(self) -> str:
-        return "torch::autograd::NotImplemented"
-
-    def apply(self, edges: tuple, *grads: Any) -> tuple:
-        raise RuntimeError(f"derivative for {self.op} is not implemented")
-
-
-def _refusing_node(op: str, written: Tensor, source: Any) -> NotImplemented | None:
+def _refusing_node(op: str, written: Tensor, source: Any) -> RefusingNode | None:
     """The node of a write that is to be recorded, if there are gradients that it would have to know of."""
     if not _thread.grad_enabled:
         return None
@@ -233,7 +217,11 @@ def _refusing_node(op: str, written: Tensor, source: Any) -> NotImplemented | No
     if not edges:
         return None
     check_inplace(written)
-    return NotImplemented(op, edges)
+    node = RefusingNode()
+    node.sequence_nr = next_sequence_nr()
+    node.next_edges = edges
+    node.op = op
+    return node
 
 
 def _is_set_form(source: Any, storage_offset: Any, size: Any, stride: Any) -> bool:

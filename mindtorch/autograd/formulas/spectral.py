@@ -2,6 +2,7 @@
 
 from mindtorch.autograd.formulas.common import conj, real
 from mindtorch.dispatch import ops
+from mindtorch.state import thread
 
 
 def _adjoint(matrix):
@@ -26,6 +27,25 @@ def _skew(matrix):
     return matrix - _adjoint(matrix)
 
 
+_ILL_DEFINED = (
+    "{{}}: The {} in the complex case are specified up to multiplication by e^{{{{i phi}}}}. The specified loss "
+    "function depends on this {}, {} ill-defined."
+)
+_EIGENVECTORS = _ILL_DEFINED.format("eigenvectors", "quantity", "so it is")
+_SINGULAR_VECTORS = _ILL_DEFINED.format("singular vectors", "phase term", "making it")
+
+
+def _refuse_phases(op, text, change):
+    """Vectors of complex numbers may be turned by any phase: a gradient that depends on the phases means nothing.
+
+    Inside of transforms nothing is checked, as in PyTorch.
+    """
+    if thread.transforms or change.is_meta or not change.is_complex():
+        return
+    if not (_diagonal_of(change).detach().imag.abs() <= 1e-2).all():
+        raise RuntimeError(text.format(op))
+
+
 # ---- eigenvalues ----
 
 
@@ -36,7 +56,9 @@ def eigh_backward(values_grad, vectors_grad, values, vectors):
     inner = 0 if values_grad is None else ops.diag_embed(values_grad)
     if vectors_grad is None:
         return (vectors * values_grad.unsqueeze(-2)).matmul(_adjoint(vectors))
-    turn = 0.5 * _skew(_adjoint(vectors).matmul(vectors_grad))  # vectors that stay orthonormal can only turn
+    change = _adjoint(vectors).matmul(vectors_grad)
+    _refuse_phases("linalg_eigh_backward", _EIGENVECTORS, change)
+    turn = 0.5 * _skew(change)  # vectors that stay orthonormal can only turn
     inner = inner + _off_diagonal(turn) / _gaps(values)
     return vectors.matmul(inner).matmul(_adjoint(vectors))
 
@@ -58,6 +80,7 @@ def eig_backward(values_grad, vectors_grad, is_complex, values, vectors):
     adjoint = _adjoint(vectors)
     if vectors_grad is not None:
         product = adjoint.matmul(vectors_grad)
+        _refuse_phases("linalg_eig_backward", _EIGENVECTORS, product)
         along = ops.complex(_diagonal_of(product).real, ops.zeros_like(_diagonal_of(product).real))
         change = product - adjoint.matmul(vectors * along.unsqueeze(-2))
         inner = inner + _off_diagonal(change / conj(_gaps(values)))
@@ -96,15 +119,16 @@ def svd_backward(U_grad, S_grad, Vh_grad, U, S, Vh):
     if U_grad is None and Vh_grad is None:
         return None if S_grad is None else (U * S_grad.unsqueeze(-2)).matmul(Vh)
     inner = 0 if S_grad is None else ops.diag_embed(S_grad)
-    if U_grad is not None:
-        U_grad = U_grad[..., :count]
-        left = _skew(_adjoint(U).matmul(U_grad))
+    U_grad = None if U_grad is None else U_grad[..., :count]
+    Vh_grad = None if Vh_grad is None else Vh_grad[..., :count, :]
+    left = None if U_grad is None else _skew(_adjoint(U).matmul(U_grad))
+    right = None if Vh_grad is None else _skew(Vh.matmul(_adjoint(Vh_grad)))
+    _refuse_phases("svd_backward", _SINGULAR_VECTORS, sum(each for each in (left, right) if each is not None))
+    if left is not None:
         inner = inner + (left / _svd_gaps(S)) * S.unsqueeze(-2)
         if U.is_complex():
             inner = inner + ops.diag_embed(_diagonal_of(left) / (2 * S)) - _diagonal_part(left, S)
-    if Vh_grad is not None:
-        Vh_grad = Vh_grad[..., :count, :]
-        right = _skew(Vh.matmul(_adjoint(Vh_grad)))
+    if right is not None:
         inner = inner + S.unsqueeze(-1) * (_off_diagonal(right) / _svd_gaps(S))
     return _svd_outside(U.matmul(inner).matmul(Vh), U_grad, Vh_grad, U, S, Vh)
 

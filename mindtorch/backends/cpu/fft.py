@@ -18,6 +18,7 @@ _INVERSE = ("forward", "ortho", "backward")
 
 
 def fft_c2c(input, dim, normalization, forward, out=None):
+    _check_kind(input, "c", "complex")
     if not dim:
         return deliver(input.copy("K"), out)
     if forward:
@@ -28,6 +29,7 @@ def fft_c2c(input, dim, normalization, forward, out=None):
 
 
 def fft_r2c(input, dim, normalization, onesided, out=None):
+    _check_kind(input, "fV", "floating-point")
     if input.dtype not in (np.float32, np.float64):
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {scalar_name(input)}")
     transform = np.fft.rfftn if onesided else np.fft.fftn
@@ -36,9 +38,15 @@ def fft_r2c(input, dim, normalization, onesided, out=None):
 
 
 def fft_c2r(input, dim, normalization, last_dim_size, out=None):
+    _check_kind(input, "c", "complex")
     sizes = [input.shape[each] for each in dim[:-1]] + [last_dim_size]
     result = quiet(np.fft.irfftn, input, s=sizes, axes=dim, norm=_INVERSE[normalization])
     return _delivered(result, input, dim, dim[-1], out)
+
+
+def _check_kind(input: Array, kinds: str, wanted: str) -> None:
+    if input.dtype.kind not in kinds:
+        raise RuntimeError(f"Only supports {wanted} dtypes, but found: {scalar_name(input)}")
 
 
 def _delivered(result: Array, input: Array, dims: Sequence[int], last: int | None, out: Array | None) -> Array:

@@ -14,7 +14,7 @@ def histogram_of_points(
 ) -> Array:
     """The last cell of each dimension has its upper edge, too; points outside, or with a nan, don't count."""
     if input.dtype.kind != "f" or input.itemsize < 4:
-        raise NotImplementedError(f"\"histogramdd\" not implemented for '{scalar_name(input)}'")
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{scalar_name(input)}'")
     points = input.reshape(-1, len(bins))
     cells, inside = [], np.ones(len(points), bool)
     for values, edges in zip(points.T, bins):
