@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mindtorch.autograd.outputs import write_out
 from mindtorch.dispatch import ops
-from mindtorch.iterator import check_result_dtype
+from mindtorch.iterator import check_result_dtype, check_same_dtype
 from mindtorch.promotion import result_type
 from mindtorch.tensor import Tensor
 
@@ -39,6 +39,9 @@ def _check_slopes(input: Tensor, weight: Tensor) -> None:
 
 def prelu_kernel_backward(grad_output: Tensor, input: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
     """Gradients of the input and, before it is summed, of the slope."""
+    for each in (grad_output, weight):
+        check_same_dtype(each.dtype.numpy, input.dtype.numpy)
+    _check_floating("prelu_backward_cpu", input)
     positive = input > 0
     return ops.where(positive, grad_output, weight * grad_output), ops.where(positive, 0, input * grad_output)
 

@@ -240,7 +240,9 @@ def normal_float_float_out(mean, std, size, generator=None, out=None):
 
 
 def _check_deviations(std: Tensor) -> None:
-    if not std.is_floating_point() or (std.numel() and not (std.min() >= 0).item()):
+    if std.is_complex():
+        raise RuntimeError("normal expects standard deviation to be non-complex")
+    if std.numel() and not (std.min() >= 0).item():
         raise RuntimeError("normal expects all elements of std >= 0.0")
 
 

@@ -78,3 +78,21 @@ def words_of_numpy_and_python(T):
         tried(T.gru, ones(2, 2, 2), ones(1, 2, 2), [], True, 1, 0.0, False, False, False),
         tried(ones(1).transpose, 0, 1 << 40),
     ]
+
+
+def gradients_of_prelu_in_other_dtypes(T):
+    numbers = [T.ones(2, dtype=dtype) for dtype in (T.float32, T.float64, T.int64, T.bool, T.complex64)]
+    return [
+        tried(T.ops.aten._prelu_kernel_backward, first, second, third)
+        for first in numbers
+        for second in numbers
+        for third in (first, second)
+    ]
+
+
+@program
+def deviations_in_other_dtypes(T):
+    means, deviations = [T.zeros(2), T.zeros(2, dtype=T.float64)], [T.int64, T.uint8, T.bool, T.complex64, T.float64]
+    drawn = [tried(T.normal, mean, T.ones(2, dtype=dtype)) for mean in means for dtype in deviations]
+    negative = tried(T.normal, means[0], T.tensor([1, -1]))
+    return [each if isinstance(each, str) else each.dtype for each in drawn], negative
