@@ -79,7 +79,7 @@ def _forward(
         result /= np.maximum(sizes, 1)[:, None]
         return deliver(result, weight), bag_of, sizes, sizes.copy()
     unused = np.zeros(offsets.size if forward_only else starts.size, indices.dtype)  # sums need no sizes
-    return deliver(result, weight), bag_of[:0] if is_summed_at_once else bag_of, unused, unused.copy()
+    return deliver(result, weight), bag_of[:0].copy() if is_summed_at_once else bag_of, unused, unused.copy()
 
 
 def bags_of(starts: Array, count: int) -> Array:

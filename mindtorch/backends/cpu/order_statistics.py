@@ -32,7 +32,7 @@ def _picked(rows: Array, indices: Array, input: Array, axis: int, keepdim: bool)
     values = np.take_along_axis(rows, indices[..., None], -1)[..., 0]
     if keepdim and input.ndim:
         values, indices = np.expand_dims(values, axis), np.expand_dims(indices, axis)
-    if not input.ndim:  # copied, not to keep what the row was sorted in
+    elif input.ndim < 2:  # copied, not to keep what the row was sorted in
         return values.reshape(()).copy(), indices.reshape(()).copy()
     return values, indices.reshape(values.shape)
 
