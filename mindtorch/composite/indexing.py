@@ -190,6 +190,8 @@ def repeat_interleave_int(input, repeats, dim, output_size):
 
 def repeat_interleave_tensor(input, repeats, dim, output_size):
     """The elements along a dim as often as the numbers say; `output_size` is what a program says their sum is."""
+    if repeats.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if dim is None:
         input, dim = input.flatten(), 0
     counts = repeats.expand((input.size(dim),)) if repeats.numel() == 1 else repeats
@@ -198,6 +200,7 @@ def repeat_interleave_tensor(input, repeats, dim, output_size):
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.size(0)} and "
             f"input.size({dim}) = {input.size(dim)}"
         )
+    _check_counts(counts)
     ends = counts.cumsum(0)
     total = int(ends[-1].item()) if ends.numel() else 0
     if output_size is not None and ends.numel() and total != output_size:
@@ -206,14 +209,18 @@ def repeat_interleave_tensor(input, repeats, dim, output_size):
     return input.index_select(dim, starts[:total].cumsum(0))
 
 
-def repeat_interleave_numbers(repeats, output_size):
-    """Each place as often as the number there says."""
-    if repeats.ndim != 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+def _check_counts(repeats):
     if repeats.dtype not in (int32, int64):
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.storage_name}'")
     if repeats.numel() and bool(repeats.min() < 0):
         raise RuntimeError("repeats can not be negative")
+
+
+def repeat_interleave_numbers(repeats, output_size):
+    """Each place as often as the number there says."""
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    _check_counts(repeats)
     places = ops.arange(repeats.size(0), dtype=repeats.dtype, device=repeats.device)
     return repeat_interleave_tensor(places, repeats, 0, output_size)
 

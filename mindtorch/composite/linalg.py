@@ -426,6 +426,11 @@ def linalg_vecdot(x, y, dim):
             "linalg.vecdot: Expected a floating point or complex tensor as input. Got "
             + x.dtype.storage_name.removesuffix("Tensor")
         )
+    if x.dtype is not y.dtype:
+        raise RuntimeError(
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {x.dtype.storage_name} and y "
+            f"of type {y.dtype.storage_name} instead"
+        )
     return (x.conj() * y).sum(dim)
 
 

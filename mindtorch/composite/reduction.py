@@ -224,6 +224,11 @@ def nanmean(input: Tensor, dim: Dims, keepdim: bool, dtype: Dtype | None) -> Ten
         )
     if input.is_complex():
         raise RuntimeError("nansum on CPU does not support complex inputs")
+    if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(
+            "nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. "
+            f"Got: {dtype.storage_name}"
+        )
     dims = tuple(range(input.ndim)) if dim is None else dim
     total = ops.nansum(input, dims, keepdim, dtype=dtype)
     return total / ops.sum(~ops.isnan(input.detach()), dims, keepdim)

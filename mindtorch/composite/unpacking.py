@@ -15,6 +15,9 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
             "Note: this function is intended to be used with the output produced by torch.linalg.lu_factor"
         )
+    if LU_data.ndim < 2:
+        size = list(LU_data.shape)
+        raise RuntimeError(f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {size} instead")
     nothing = LU_data.new_empty(0)
     P = _permutation(LU_pivots, LU_data) if unpack_pivots else nothing
     if not unpack_data:

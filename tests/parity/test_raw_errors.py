@@ -96,3 +96,56 @@ def deviations_in_other_dtypes(T):
     drawn = [tried(T.normal, mean, T.ones(2, dtype=dtype)) for mean in means for dtype in deviations]
     negative = tried(T.normal, means[0], T.tensor([1, -1]))
     return [each if isinstance(each, str) else each.dtype for each in drawn], negative
+
+
+def calls(T):
+    """Calls with wrong sizes, dtypes, dimensions and indices, by the function."""
+    x = T.ones(2, 3)
+    aten = T.ops.aten
+    whole = [T.int32, T.uint8, T.bool, T.float32]
+    return {
+        "repeat_interleave": [(T.repeat_interleave, x, T.tensor([1, 2]).to(dtype), 0) for dtype in whole]
+        + [(T.repeat_interleave, x, T.tensor(counts), 0) for counts in ([1, -2], [[1, 2]], [1, 2, 3], 2, -1)],
+        "vecdot": [(T.linalg.vecdot, x, x.to(dtype)) for dtype in (T.float64, T.int32, T.complex64)],
+        "solve": [(T.linalg.solve, T.eye(3), T.tensor(1.0)), (T.linalg.solve, T.ones(()), T.ones(3))],
+        "lu_unpack": [(T.lu_unpack, T.ones(shape), T.tensor([1], dtype=T.int32)) for shape in ((), (3,))],
+        "select_backward": [
+            (aten.select_backward, T.ones(shape), sizes, 0, 0)
+            for shape in ((3,), (2, 6), (1, 3), (1,), (0,), ())
+            for sizes in ([2, 3], [2, -3], [2])
+        ],
+        "slice_backward": [
+            (aten.slice_backward, T.ones(shape), [4, 3], 0, 0, 2, 1) for shape in ((2, 3), (4, 3), (1, 2, 3))
+        ],
+        "diagonal_backward": [
+            (aten.diagonal_backward, T.ones(shape), [3, 3], 0, 0, 1) for shape in ((3,), (2,), (1, 3))
+        ],
+        "trace": [(T.trace, T.ones(shape)) for shape in ((), (3,), (2, 2), (2, 2, 2))],
+        "cross": [
+            (function, x, T.ones(shape).to(dtype), dim)
+            for function in (T.cross, T.linalg.cross)
+            for shape, dim in (((1, 3), 1), ((2, 3), 0), ((3,), 1), ((2, 3), 5), ((2, 2), 1))
+            for dtype in (T.float32, T.float64, T.int64)
+        ],
+        "index_add": [
+            (x.index_add, dim, T.tensor(places).to(dtype), T.ones(shape))
+            for dim in (0, 1, 5)
+            for places in ([0, 1], [0, 5], [0, -1], [[0, 1]], 0)
+            for shape in ((2, 3), (1, 3), (3, 2), (2,))
+            for dtype in (T.int64, T.float32)
+        ],
+        "scatter_add": [
+            (x.scatter_add, dim, T.tensor(places).to(dtype), T.ones(shape))
+            for dim in (0, 1, 5)
+            for places in ([[0, 1, 0]], [[5, 0, 0]], [[0, -1, 0]], [0, 1], [[0, 0, 0, 0]])
+            for shape in ((2, 3), (1, 3), (3,))
+            for dtype in (T.int64, T.float32)
+        ],
+    }
+
+
+@program
+def wrong_sizes_dtypes_and_places(T):
+    results = {name: [tried(*each) for each in listed] for name, listed in calls(T).items()}
+    nan_means = [tried(T.nanmean, T.ones(2, 3), 0, dtype=dtype) for dtype in (T.float64, T.int64, T.bool)]
+    return results, nan_means

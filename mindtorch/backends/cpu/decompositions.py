@@ -250,6 +250,8 @@ def solve_ex(A, B, left=True, check_errors=False, out=None):
         )
     is_vector = is_vector_for(A, B)
     right = B[..., None] if is_vector else B
+    if right.ndim < 2:
+        raise RuntimeError("linalg.solve: The input tensor B must have at least 2 dimensions.")
     check_fit("linalg.solve", A, right, left)
     matrix, right = (A, right) if left else (np.swapaxes(A, -1, -2), np.swapaxes(right, -1, -2))
     batch = np.broadcast_shapes(matrix.shape[:-2], right.shape[:-2])

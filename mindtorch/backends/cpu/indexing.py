@@ -265,15 +265,13 @@ def nonzero(input, out=None):
 
 
 def select_backward(grad_output, input_sizes, dim, index):
-    result = aligned.zeros(input_sizes, grad_output.dtype)
-    view.select(result, dim, index)[...] = grad_output
-    return result
+    result = _zeros(input_sizes, grad_output)
+    return _written(view.select(result, dim, index), grad_output, result)
 
 
 def slice_backward(grad_output, input_sizes, dim, start, end, step):
-    result = aligned.zeros(input_sizes, grad_output.dtype)
-    view.slice(result, dim, start, end, step)[...] = grad_output
-    return result
+    result = _zeros(input_sizes, grad_output)
+    return _written(view.slice(result, dim, start, end, step), grad_output, result)
 
 
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
@@ -281,8 +279,21 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
 
 
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
-    result = aligned.zeros(input_sizes, grad_output.dtype)
-    view.diagonal(result, offset, dim1, dim2)[...] = grad_output
+    result = _zeros(input_sizes, grad_output)
+    return _written(view.diagonal(result, offset, dim1, dim2), grad_output, result)
+
+
+def _zeros(sizes: Sequence[int], grad: Array) -> Array:
+    if min(sizes, default=0) < 0:
+        raise RuntimeError("zeros: Dimension size must be non-negative.")
+    return aligned.zeros(sizes, grad.dtype)
+
+
+def _written(part: Array, grad: Array, result: Array) -> Array:
+    """The result, of which a part has become the gradient of that part."""
+    if part.shape != grad.shape:
+        iterator.check_inplace_shape(part, iterator.broadcast_shapes(part.shape, grad.shape))
+    part[...] = grad
     return result
 
 

@@ -56,6 +56,8 @@ def check_index_rows(op: str, input: Array, dim: int, index: Array, source: Arra
         raise RuntimeError(
             f"{op}(): self ({scalar_name(input)}) and source ({scalar_name(source)}) must have the same scalar " "type"
         )
+    if dim and dim >= source.ndim:
+        raise RuntimeError(f"{op}(): Indexing dim {dim} is out of bounds of the source tensor with dim {source.ndim}")
     rows = source.shape[dim] if dim < source.ndim else 1
     if not source.ndim and index.size != 1:
         view_geometry.unbind_dim(source.shape, dim)
