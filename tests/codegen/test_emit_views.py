@@ -197,9 +197,10 @@ def test_op_that_only_writes(tmp_path):
                 and (edge := input._mt_edge or edge_of(input))
             ):
                 check_inplace(input)
-                node = nodes.UniformBackward0()
+                node = RefusingNode()
                 node.sequence_nr = next_sequence_nr()
                 node.next_edges = (edge,)
+                node.op = "aten::uniform_"
             try:
                 _uniform__kernels[type(input_array)](input_array, from_, to, generator)
             except NUMPY_ERRORS as error:
