@@ -58,7 +58,7 @@ def remarks(checker: str, folder: Path, programs: dict[str, str], python: Path |
     if find_spec(checker) is None:
         pytest.skip(f"{checker} is not installed: it comes with the development tools (make install)")
     if not _can_start(checker):
-        pytest.skip(f"{checker} cannot be started: pyright fetches its program from registry.npmjs.org at its first run")
+        pytest.skip(f"{checker} cannot be started: pyright gets its program from registry.npmjs.org")
     for name, text in programs.items():
         (folder / name).write_text(text)
     return sorted({"pyright": _pyright, "mypy": _mypy}[checker](folder, sorted(programs), python))

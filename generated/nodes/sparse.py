@@ -6,7 +6,6 @@ from mindtorch.autograd.formulas.common import conj, maybe_multiply
 from mindtorch.autograd.formulas.sparse import sparse_values_backward, to_dense_backward, to_layout_of, values_backward
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
-from mindtorch.errors import no_derivative
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -106,17 +105,6 @@ class SparseMmReduceImplBackward0(Node):
         return ops._sparse_mm_reduce_impl_backward(
             self, grad, other, node.reduce, result1, [bool(edges[0]), bool(edges[1])]
         )
-
-
-class SparseMmReduceImplBackwardBackward0(Node):
-    """_sparse_mm_reduce_impl_backward(Tensor self, Tensor grad_out, Tensor weight, str reduce, Tensor arg_out, bool[2] output_mask) -> (Tensor, Tensor)"""
-
-    __slots__ = ()
-
-    def apply(node, edges, *grads):
-        if all([grad is None for grad in grads]):
-            return (None, None, None)
-        raise no_derivative("_sparse_mm_reduce_impl_backward")
 
 
 class SparseMaskBackward0(Node):

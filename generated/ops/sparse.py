@@ -5,7 +5,7 @@
 from mindtorch import state
 from mindtorch._generated.nodes import sparse as nodes
 from mindtorch.autograd.history import edge_of, mark_written
-from mindtorch.autograd.node_base import next_sequence_nr
+from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad, write_out
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
@@ -752,9 +752,10 @@ def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, ou
         grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
         weight_edge = weight._mt_edge or edge_of(weight)
         if input_edge or grad_out_edge or weight_edge:
-            node = nodes.SparseMmReduceImplBackwardBackward0()
+            node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, grad_out_edge, weight_edge)
+            node.op = "aten::_sparse_mm_reduce_impl_backward"
     try:
         result0_array, result1_array = __sparse_mm_reduce_impl_backward_kernels[type(input_array)](
             input_array, grad_out_array, weight_array, reduce, arg_out_array, output_mask
