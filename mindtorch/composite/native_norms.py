@@ -104,8 +104,9 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
     input_grad = weight_grad = None
     if wants_input:
         scaled = grad_out if weight is None else grad_out * weight.reshape(_by_channel(input))
+        fixed = [statistic.detach() for statistic in statistics]  # the formula knows how they depend on the input
         grad = ops.native_layer_norm_backward(
-            scaled.reshape(rows.shape), rows, (rows.shape[2],), *statistics, None, None, [True, False, False]
+            scaled.reshape(rows.shape), rows, (rows.shape[2],), *fixed, None, None, [True, False, False]
         )[0]
         input_grad = grad.reshape(input.shape)
     if wants_weight:
