@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import keyword
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Literal
@@ -570,15 +570,20 @@ class Derivative:
     @property
     def saved_before(self) -> tuple[SavedUse, ...]:
         """The tensors that are saved before the op runs, and come first among those that a node keeps."""
-        return tuple(use for use in self.saved if use.value.kind == "input" and not self._is_changed(use))
+        return _by_name(use for use in self.saved if use.value.kind == "input" and not self._is_changed(use))
 
     @property
     def saved_after(self) -> tuple[SavedUse, ...]:
         """Those that are there when the op has run: outputs, and the inputs that it changes."""
-        return tuple(use for use in self.saved if use.value.kind == "output" or self._is_changed(use))
+        return _by_name(use for use in self.saved if use.value.kind == "output" or self._is_changed(use))
 
     def _is_changed(self, use: SavedUse) -> bool:
         return use.value.kind == "input" and use.value.name in {each.name for each in self.op.schema.changed_inputs}
+
+
+def _by_name(uses: Iterable[SavedUse]) -> tuple[SavedUse, ...]:
+    """In the order in which hooks on saved tensors see them."""
+    return tuple(sorted(uses, key=lambda use: use.value.name))
 
 
 @dataclass(frozen=True, slots=True)

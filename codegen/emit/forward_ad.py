@@ -27,6 +27,7 @@ IMPORTS = {
 class Jvp:
     """Everything the template needs to write one function.
 
+    ``only``: the one tangent that the formulas use, if those of other inputs may be there without it.
     ``zeros``: what stands for the tangent of an input without one, for those that may be missing while another has one.
     """
 
@@ -34,6 +35,7 @@ class Jvp:
     schema: str
     arguments: str
     tangents: str
+    only: str
     zeros: tuple[tuple[str, str], ...]
     grad: str
     value: str
@@ -73,13 +75,16 @@ def _jvp(model: Model, derivative: Derivative) -> Jvp:
     used = _used_tangents(derivative)
     grad = f"conj({_tangent(used[0])})" if elementwise else ""
     value = values[0] if len(values) == 1 else tuple_of(values)
-    zeros = tuple((_tangent(argument), _zero(derivative, argument)) for argument in _missing(derivative, used))
+    missing = _missing(derivative, used)
+    only = _tangent(missing[0]) if len(used) == len(missing) == 1 else ""
+    zeros = () if only else tuple((_tangent(argument), _zero(derivative, argument)) for argument in missing)
     words = used_names(", ".join(part for part in (value, grad, *(zero for _, zero in zeros)) if part) or "()")
     return Jvp(
         name=function_name(model, derivative.op),
         schema=str(derivative.op.schema),
         arguments=_targets(argument.python_name if argument.python_name in words else "_" for argument in inputs),
         tangents=_targets(_tangent(argument) if argument in used else "_" for argument in inputs),
+        only=only,
         zeros=zeros,
         grad=grad,
         value=value,

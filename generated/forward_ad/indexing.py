@@ -10,10 +10,10 @@ from mindtorch.dispatch.tangents import zeros_for
 
 def index(result, arguments, tangents):
     """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
-    input, indices = arguments
+    _, indices = arguments
     input_t, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return functions.index(input_t, indices)
 
 
@@ -30,10 +30,10 @@ def index_put(result, arguments, tangents):
 
 def index_select(result, arguments, tangents):
     """index_select(Tensor self, int dim, Tensor index) -> Tensor"""
-    input, dim, index = arguments
+    _, dim, index = arguments
     input_t, _, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return functions.index_select(input_t, dim, index)
 
 
@@ -50,10 +50,10 @@ def index_add(result, arguments, tangents):
 
 def gather(result, arguments, tangents):
     """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"""
-    input, dim, index, sparse_grad = arguments
+    _, dim, index, sparse_grad = arguments
     input_t, _, _, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return functions.gather(input_t, dim, index, sparse_grad=sparse_grad)
 
 
@@ -70,10 +70,10 @@ def scatter_src(result, arguments, tangents):
 
 def scatter_value(result, arguments, tangents):
     """scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
-    input, dim, index, _ = arguments
+    _, dim, index, _ = arguments
     input_t, _, _, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return input_t.scatter(dim, index, 0)
 
 
@@ -101,10 +101,9 @@ def scatter_reduce_overload(result, arguments, tangents):
 
 def scatter_value_reduce(result, arguments, tangents):
     """scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor"""
-    input, _, _, _, _ = arguments
     input_t, _, _, _, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return no_forward_derivative("aten::scatter", input_t)
 
 
@@ -143,10 +142,10 @@ def put(result, arguments, tangents):
 
 def masked_select(result, arguments, tangents):
     """masked_select(Tensor self, Tensor mask) -> Tensor"""
-    input, mask = arguments
+    _, mask = arguments
     input_t, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return functions.masked_select(input_t, mask)
 
 

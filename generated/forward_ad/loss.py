@@ -20,37 +20,37 @@ from mindtorch.dispatch.tangents import ZERO, zeros_for
 
 def nll_loss_forward(result, arguments, tangents):
     """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
-    input, target, weight, reduction, ignore_index = arguments
+    _, target, weight, reduction, ignore_index = arguments
     input_t, _, _, _, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return (ops.nll_loss(input_t, target, weight, reduction, ignore_index), None)
 
 
 def nll_loss_backward(result, arguments, tangents):
     """nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
-    grad_output, input, target, weight, reduction, ignore_index, total_weight = arguments
+    _, input, target, weight, reduction, ignore_index, total_weight = arguments
     grad_output_t, _, _, _, _, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.nll_loss_backward(grad_output_t, input, target, weight, reduction, ignore_index, total_weight)
 
 
 def nll_loss2d_forward(result, arguments, tangents):
     """nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
-    input, target, weight, reduction, ignore_index = arguments
+    _, target, weight, reduction, ignore_index = arguments
     input_t, _, _, _, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return (ops.nll_loss2d(input_t, target, weight, reduction, ignore_index), None)
 
 
 def nll_loss2d_backward(result, arguments, tangents):
     """nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
-    grad_output, input, target, weight, reduction, ignore_index, total_weight = arguments
+    _, input, target, weight, reduction, ignore_index, total_weight = arguments
     grad_output_t, _, _, _, _, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.nll_loss2d_backward(grad_output_t, input, target, weight, reduction, ignore_index, total_weight)
 
 

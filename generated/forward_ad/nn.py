@@ -24,7 +24,7 @@ from mindtorch.autograd.formulas.normalization import (
 )
 from mindtorch.autograd.formulas.recurrent import gru_cell_jvp, lstm_cell_jvp
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import ZERO, zeros_for
+from mindtorch.dispatch.tangents import zeros_for
 
 
 def convolution(result, arguments, tangents):
@@ -95,10 +95,10 @@ def max_pool2d_with_indices(result, arguments, tangents):
 
 def max_pool2d_with_indices_backward(result, arguments, tangents):
     """max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
-    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices = arguments
+    _, input, kernel_size, stride, padding, dilation, ceil_mode, indices = arguments
     grad_output_t, _, _, _, _, _, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.max_pool2d_with_indices_backward(
         grad_output_t, input, kernel_size, stride, padding, dilation, ceil_mode, indices
     )
@@ -113,10 +113,10 @@ def avg_pool2d(result, arguments, tangents):
 
 def avg_pool2d_backward(result, arguments, tangents):
     """avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
-    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override = arguments
+    _, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override = arguments
     grad_output_t, _, _, _, _, _, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.avg_pool2d_backward(
         grad_output_t, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
@@ -131,10 +131,10 @@ def _adaptive_avg_pool2d(result, arguments, tangents):
 
 def _adaptive_avg_pool2d_backward(result, arguments, tangents):
     """_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    grad_output, input = arguments
+    _, input = arguments
     grad_output_t, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops._adaptive_avg_pool2d_backward(grad_output_t, input)
 
 
@@ -287,19 +287,19 @@ def grid_sampler_3d_backward(result, arguments, tangents):
 
 def embedding(result, arguments, tangents):
     """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
-    weight, indices, padding_idx, scale_grad_by_freq, sparse = arguments
+    _, indices, padding_idx, scale_grad_by_freq, sparse = arguments
     weight_t, _, _, _, _ = tangents
     if weight_t is None:
-        weight_t = zeros_for(weight)
+        return None
     return functions.embedding(weight_t, indices, padding_idx, scale_grad_by_freq, sparse)
 
 
 def embedding_dense_backward(result, arguments, tangents):
     """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"""
-    grad_output, indices, num_weights, padding_idx, scale_grad_by_freq = arguments
+    _, indices, num_weights, padding_idx, scale_grad_by_freq = arguments
     grad_output_t, _, _, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return functions.embedding_dense_backward(grad_output_t, indices, num_weights, padding_idx, scale_grad_by_freq)
 
 
@@ -562,10 +562,10 @@ def max_pool3d_with_indices(result, arguments, tangents):
 
 def max_pool3d_with_indices_backward(result, arguments, tangents):
     """max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
-    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices = arguments
+    _, input, kernel_size, stride, padding, dilation, ceil_mode, indices = arguments
     grad_output_t, _, _, _, _, _, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.max_pool3d_with_indices_backward(
         grad_output_t, input, kernel_size, stride, padding, dilation, ceil_mode, indices
     )
@@ -580,10 +580,10 @@ def avg_pool3d(result, arguments, tangents):
 
 def avg_pool3d_backward(result, arguments, tangents):
     """avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
-    grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override = arguments
+    _, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override = arguments
     grad_output_t, _, _, _, _, _, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.avg_pool3d_backward(
         grad_output_t, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
@@ -598,10 +598,10 @@ def _adaptive_avg_pool3d(result, arguments, tangents):
 
 def _adaptive_avg_pool3d_backward(result, arguments, tangents):
     """_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    grad_output, input = arguments
+    _, input = arguments
     grad_output_t, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops._adaptive_avg_pool3d_backward(grad_output_t, input)
 
 
@@ -613,46 +613,44 @@ def adaptive_max_pool2d(result, arguments, tangents):
 
 def adaptive_max_pool2d_backward(result, arguments, tangents):
     """adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
-    grad_output, input, indices = arguments
+    _, input, indices = arguments
     grad_output_t, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.adaptive_max_pool2d_backward(grad_output_t, input, indices)
 
 
 def fractional_max_pool2d(result, arguments, tangents):
     """fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
-    input, _, _, _ = arguments
     input_t, _, _, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return (max_pool_pick(input_t, result[1]), None)
 
 
 def fractional_max_pool2d_backward(result, arguments, tangents):
     """fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor"""
-    grad_output, input, kernel_size, output_size, indices = arguments
+    _, input, kernel_size, output_size, indices = arguments
     grad_output_t, _, _, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.fractional_max_pool2d_backward(grad_output_t, input, kernel_size, output_size, indices)
 
 
 def fractional_max_pool3d(result, arguments, tangents):
     """fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
-    input, _, _, _ = arguments
     input_t, _, _, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return (max_pool_pick(input_t, result[1], 3), None)
 
 
 def fractional_max_pool3d_backward(result, arguments, tangents):
     """fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor"""
-    grad_output, input, kernel_size, output_size, indices = arguments
+    _, input, kernel_size, output_size, indices = arguments
     grad_output_t, _, _, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.fractional_max_pool3d_backward(grad_output_t, input, kernel_size, output_size, indices)
 
 
@@ -664,28 +662,28 @@ def adaptive_max_pool3d(result, arguments, tangents):
 
 def adaptive_max_pool3d_backward(result, arguments, tangents):
     """adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
-    grad_output, input, indices = arguments
+    _, input, indices = arguments
     grad_output_t, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.adaptive_max_pool3d_backward(grad_output_t, input, indices)
 
 
 def max_unpool2d(result, arguments, tangents):
     """max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor"""
-    input, indices, output_size = arguments
+    _, indices, output_size = arguments
     input_t, _, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return functions.max_unpool2d(input_t, indices, output_size)
 
 
 def max_unpool3d(result, arguments, tangents):
     """max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor"""
-    input, indices, output_size, stride, padding = arguments
+    _, indices, output_size, stride, padding = arguments
     input_t, _, _, _, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return functions.max_unpool3d(input_t, indices, output_size, stride, padding)
 
 
@@ -712,10 +710,10 @@ def reflection_pad1d(result, arguments, tangents):
 
 def reflection_pad1d_backward(result, arguments, tangents):
     """reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
-    grad_output, input, padding = arguments
+    _, input, padding = arguments
     grad_output_t, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.reflection_pad1d_backward(grad_output_t, input, padding)
 
 
@@ -728,10 +726,10 @@ def reflection_pad2d(result, arguments, tangents):
 
 def reflection_pad2d_backward(result, arguments, tangents):
     """reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
-    grad_output, input, padding = arguments
+    _, input, padding = arguments
     grad_output_t, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.reflection_pad2d_backward(grad_output_t, input, padding)
 
 
@@ -744,10 +742,10 @@ def reflection_pad3d(result, arguments, tangents):
 
 def reflection_pad3d_backward(result, arguments, tangents):
     """reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
-    grad_output, input, padding = arguments
+    _, input, padding = arguments
     grad_output_t, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.reflection_pad3d_backward(grad_output_t, input, padding)
 
 
@@ -760,10 +758,10 @@ def replication_pad1d(result, arguments, tangents):
 
 def replication_pad1d_backward(result, arguments, tangents):
     """replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
-    grad_output, input, padding = arguments
+    _, input, padding = arguments
     grad_output_t, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.replication_pad1d_backward(grad_output_t, input, padding)
 
 
@@ -776,10 +774,10 @@ def replication_pad2d(result, arguments, tangents):
 
 def replication_pad2d_backward(result, arguments, tangents):
     """replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
-    grad_output, input, padding = arguments
+    _, input, padding = arguments
     grad_output_t, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.replication_pad2d_backward(grad_output_t, input, padding)
 
 
@@ -792,10 +790,10 @@ def replication_pad3d(result, arguments, tangents):
 
 def replication_pad3d_backward(result, arguments, tangents):
     """replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
-    grad_output, input, padding = arguments
+    _, input, padding = arguments
     grad_output_t, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.replication_pad3d_backward(grad_output_t, input, padding)
 
 
@@ -809,7 +807,7 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(result, arguments,
     """_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
     input_t, _, _, _, _, _ = tangents
     if input_t is None:
-        input_t = ZERO
+        return None
     return (input_t * result[1], None)
 
 
@@ -817,7 +815,7 @@ def fake_quantize_per_channel_affine_cachemask(result, arguments, tangents):
     """fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
     input_t, _, _, _, _, _ = tangents
     if input_t is None:
-        input_t = ZERO
+        return None
     return (input_t * result[1], None)
 
 
@@ -844,10 +842,9 @@ def _thnn_fused_lstm_cell(result, arguments, tangents):
 
 def _thnn_fused_lstm_cell_backward_impl(result, arguments, tangents):
     """_thnn_fused_lstm_cell_backward_impl(Tensor? grad_hy, Tensor? grad_cy, Tensor cx, Tensor cy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor)"""
-    _, _, cx, _, _, _ = arguments
     _, _, cx_t, _, _, _ = tangents
     if cx_t is None:
-        cx_t = zeros_for(cx)
+        return None
     return (
         no_forward_derivative("aten::_thnn_fused_lstm_cell_backward_impl", cx_t),
         no_forward_derivative("aten::_thnn_fused_lstm_cell_backward_impl", cx_t),
@@ -874,10 +871,9 @@ def _thnn_fused_gru_cell(result, arguments, tangents):
 
 def _thnn_fused_gru_cell_backward(result, arguments, tangents):
     """_thnn_fused_gru_cell_backward(Tensor grad_hy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)"""
-    _, workspace, _ = arguments
     _, workspace_t, _ = tangents
     if workspace_t is None:
-        workspace_t = zeros_for(workspace)
+        return None
     return (
         no_forward_derivative("aten::_thnn_fused_gru_cell_backward", workspace_t),
         no_forward_derivative("aten::_thnn_fused_gru_cell_backward", workspace_t),

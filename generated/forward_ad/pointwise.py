@@ -518,10 +518,10 @@ def hardshrink(result, arguments, tangents):
 
 def hardshrink_backward(result, arguments, tangents):
     """hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor"""
-    grad_out, input, lambd = arguments
+    _, input, lambd = arguments
     grad_out_t, _, _ = tangents
     if grad_out_t is None:
-        grad_out_t = zeros_for(grad_out)
+        return None
     return ops.hardshrink_backward(grad_out_t, input, lambd)
 
 
@@ -535,10 +535,10 @@ def softshrink(result, arguments, tangents):
 
 def softshrink_backward(result, arguments, tangents):
     """softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor"""
-    grad_output, input, lambd = arguments
+    _, input, lambd = arguments
     grad_output_t, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.softshrink_backward(grad_output_t, input, lambd)
 
 
@@ -624,10 +624,10 @@ def leaky_relu_(result, arguments, tangents):
 
 def leaky_relu_backward(result, arguments, tangents):
     """leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"""
-    grad_output, input, negative_slope, _ = arguments
+    _, input, negative_slope, _ = arguments
     grad_output_t, _, _, _ = tangents
     if grad_output_t is None:
-        grad_output_t = zeros_for(grad_output)
+        return None
     return ops.leaky_relu_backward(grad_output_t, input, negative_slope, False)
 
 
@@ -887,7 +887,7 @@ def fmax(result, arguments, tangents):
         input_t = zeros_for(input)
     if other_t is None:
         other_t = zeros_for(other)
-    return ops.where((input >= other) | other.isnan(), input_t, other_t)
+    return ops.where((input > other) | other.isnan(), input_t, other_t)
 
 
 def fmin(result, arguments, tangents):
@@ -928,7 +928,7 @@ def copysign_Tensor(result, arguments, tangents):
     input, _ = arguments
     input_t, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return copysign_backward(input_t, input, result)
 
 
@@ -945,7 +945,7 @@ def nextafter(result, arguments, tangents):
     input, other = arguments
     input_t, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return ops.where(input == other, 0, input_t)
 
 
@@ -1009,10 +1009,9 @@ def logit(result, arguments, tangents):
 
 def eq__Tensor(result, arguments, tangents):
     """eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    input, _ = arguments
     input_t, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return ops.zeros_like(input_t)
 
 
@@ -1024,10 +1023,9 @@ def eq__Scalar(result, arguments, tangents):
 
 def ne__Tensor(result, arguments, tangents):
     """ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    input, _ = arguments
     input_t, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return ops.zeros_like(input_t)
 
 
@@ -1039,10 +1037,9 @@ def ne__Scalar(result, arguments, tangents):
 
 def lt__Tensor(result, arguments, tangents):
     """lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    input, _ = arguments
     input_t, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return ops.zeros_like(input_t)
 
 
@@ -1054,10 +1051,9 @@ def lt__Scalar(result, arguments, tangents):
 
 def le__Tensor(result, arguments, tangents):
     """le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    input, _ = arguments
     input_t, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return ops.zeros_like(input_t)
 
 
@@ -1069,10 +1065,9 @@ def le__Scalar(result, arguments, tangents):
 
 def gt__Tensor(result, arguments, tangents):
     """gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    input, _ = arguments
     input_t, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return ops.zeros_like(input_t)
 
 
@@ -1084,10 +1079,9 @@ def gt__Scalar(result, arguments, tangents):
 
 def ge__Tensor(result, arguments, tangents):
     """ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
-    input, _ = arguments
     input_t, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return ops.zeros_like(input_t)
 
 
@@ -1110,10 +1104,10 @@ def where_self(result, arguments, tangents):
 
 def masked_fill_Scalar(result, arguments, tangents):
     """masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"""
-    input, mask, _ = arguments
+    _, mask, _ = arguments
     input_t, _, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return input_t.masked_fill(mask, 0)
 
 

@@ -3,7 +3,6 @@
 """Forward-mode derivatives of the random ops: tangents of the inputs to tangents of the results."""
 
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import zeros_for
 
 
 def uniform_(result, arguments, tangents):
@@ -26,10 +25,9 @@ def bernoulli__float(result, arguments, tangents):
 
 def bernoulli__Tensor(result, arguments, tangents):
     """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
-    input, _, _ = arguments
     input_t, _, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        return None
     return ops.zeros_like(input_t)
 
 

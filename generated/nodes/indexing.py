@@ -92,10 +92,10 @@ class GatherBackward0(Node):
 
     __slots__ = ("dim",)
 
-    saved = ("self", "index")
+    saved = ("index", "self")
 
     def apply(node, edges, grad):
-        self, index = node.unpack()
+        index, self = node.unpack()
         if grad is None:
             return (None,)
         return (gather_backward(grad, self, node.dim, index),)
@@ -153,10 +153,10 @@ class ScatterReduceBackward0(Node):
 
     __slots__ = ("dim", "reduce", "include_self")
 
-    saved = ("self", "index", "src", "result")
+    saved = ("index", "self", "src", "result")
 
     def apply(node, edges, grad):
-        self, index, src, result = node.unpack()
+        index, self, src, result = node.unpack()
         if grad is None:
             return (None, None)
         return scatter_reduce_backward(grad, self, node.dim, index, src, node.reduce, node.include_self, result)
@@ -167,10 +167,10 @@ class IndexReduceBackward0(Node):
 
     __slots__ = ("dim", "reduce", "include_self")
 
-    saved = ("self", "index", "source", "result")
+    saved = ("index", "self", "source", "result")
 
     def apply(node, edges, grad):
-        self, index, source, result = node.unpack()
+        index, self, source, result = node.unpack()
         if grad is None:
             return (None, None)
         return index_reduce_backward(grad, self, node.dim, index, source, node.reduce, node.include_self, result)
@@ -198,10 +198,10 @@ class MaskedSelectBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "mask")
+    saved = ("mask", "self")
 
     def apply(node, edges, grad):
-        self, mask = node.unpack()
+        mask, self = node.unpack()
         if grad is None:
             return (None,)
         return (masked_select_backward(grad, self, mask),)
@@ -405,10 +405,10 @@ class TakeBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "index")
+    saved = ("index", "self")
 
     def apply(node, edges, grad):
-        self, index = node.unpack()
+        index, self = node.unpack()
         if grad is None:
             return (None,)
         return (take_backward(grad, self, index),)

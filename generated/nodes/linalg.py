@@ -72,10 +72,10 @@ class MvBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("vec", "self")
+    saved = ("self", "vec")
 
     def apply(node, edges, grad):
-        vec, self = node.unpack()
+        self, vec = node.unpack()
         if grad is None:
             return (None, None)
         return (grad.outer(conj(vec)) if edges[0] else None, conj(self.t()).mv(grad) if edges[1] else None)
@@ -86,10 +86,10 @@ class DotBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("tensor", "self")
+    saved = ("self", "tensor")
 
     def apply(node, edges, grad):
-        tensor, self = node.unpack()
+        self, tensor = node.unpack()
         if grad is None:
             return (None, None)
         return (grad * conj(tensor) if edges[0] else None, grad * conj(self) if edges[1] else None)
@@ -100,12 +100,12 @@ class AddmmBackward0(Node):
 
     __slots__ = ("beta", "mat1_stride", "alpha", "mat2_stride")
 
-    saved = ("mat2", "mat1")
+    saved = ("mat1", "mat2")
 
     keepers = (1, 2)
 
     def apply(node, edges, grad):
-        mat2, mat1 = node.unpack()
+        mat1, mat2 = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
@@ -120,12 +120,12 @@ class BaddbmmBackward0(Node):
 
     __slots__ = ("beta", "alpha")
 
-    saved = ("batch2", "batch1")
+    saved = ("batch1", "batch2")
 
     keepers = (1, 2)
 
     def apply(node, edges, grad):
-        batch2, batch1 = node.unpack()
+        batch1, batch2 = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
@@ -140,12 +140,12 @@ class AddmvBackward0(Node):
 
     __slots__ = ("beta", "alpha")
 
-    saved = ("vec", "mat")
+    saved = ("mat", "vec")
 
     keepers = (1, 2)
 
     def apply(node, edges, grad):
-        vec, mat = node.unpack()
+        mat, vec = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
@@ -160,12 +160,12 @@ class AddbmmBackward0(Node):
 
     __slots__ = ("beta", "alpha")
 
-    saved = ("batch2", "batch1")
+    saved = ("batch1", "batch2")
 
     keepers = (1, 2)
 
     def apply(node, edges, grad):
-        batch2, batch1 = node.unpack()
+        batch1, batch2 = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
@@ -180,12 +180,12 @@ class AddrBackward0(Node):
 
     __slots__ = ("beta", "alpha")
 
-    saved = ("vec2", "vec1")
+    saved = ("vec1", "vec2")
 
     keepers = (1, 2)
 
     def apply(node, edges, grad):
-        vec2, vec1 = node.unpack()
+        vec1, vec2 = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
@@ -306,10 +306,10 @@ class LinalgLuBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("P", "L", "U")
+    saved = ("L", "P", "U")
 
     def apply(node, edges, *grads):
-        P, L, U = node.unpack()
+        L, P, U = node.unpack()
         if all([grad is None for grad in grads]):
             return (None,)
         return (lu_backward(grads[0], grads[1], P, L, U),)
@@ -448,10 +448,10 @@ class OrmqrBackward0(Node):
 
     __slots__ = ("left", "transpose")
 
-    saved = ("self", "input2", "input3")
+    saved = ("input2", "input3", "self")
 
     def apply(node, edges, grad):
-        self, input2, input3 = node.unpack()
+        input2, input3, self = node.unpack()
         if grad is None:
             return (None, None, None)
         return ormqr_backward(grad, self, input2, input3, node.left, node.transpose)
@@ -462,10 +462,10 @@ class LinalgSvdBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("U", "S", "Vh")
+    saved = ("S", "U", "Vh")
 
     def apply(node, edges, *grads):
-        U, S, Vh = node.unpack()
+        S, U, Vh = node.unpack()
         if all([grad is None for grad in grads]):
             return (None,)
         return (svd_backward(grads[0], grads[1], grads[2], U, S, Vh),)
@@ -532,10 +532,10 @@ class LinalgLstsqBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "b", "solution")
+    saved = ("b", "self", "solution")
 
     def apply(node, edges, *grads):
-        self, b, solution = node.unpack()
+        b, self, solution = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None)
         return lstsq_backward(grads[0], grads[1], self, b, solution)

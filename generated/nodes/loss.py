@@ -110,10 +110,10 @@ class MseLossBackwardBackward0(Node):
 
     __slots__ = ("reduction",)
 
-    saved = ("self", "target", "grad_output")
+    saved = ("grad_output", "self", "target")
 
     def apply(node, edges, grad):
-        self, target, grad_output = node.unpack()
+        grad_output, self, target = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
@@ -145,10 +145,10 @@ class SmoothL1LossBackwardBackward0(Node):
 
     __slots__ = ("beta", "reduction")
 
-    saved = ("self", "target", "grad_output")
+    saved = ("grad_output", "self", "target")
 
     def apply(node, edges, grad):
-        self, target, grad_output = node.unpack()
+        grad_output, self, target = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
@@ -209,12 +209,12 @@ class BinaryCrossEntropyBackwardBackward0(Node):
 
     __slots__ = ("reduction",)
 
-    saved = ("self", "target", "weight", "grad_output")
+    saved = ("grad_output", "self", "target", "weight")
 
     keepers = (0, 1, 2)
 
     def apply(node, edges, grad):
-        self, target, weight, grad_output = node.unpack()
+        grad_output, self, target, weight = node.unpack()
         if grad is None:
             return (None, None, None, None)
         grad_output_grad = (
@@ -235,12 +235,12 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
 
     __slots__ = ("reduction",)
 
-    saved = ("self", "target", "pos_weight", "weight")
+    saved = ("pos_weight", "self", "target", "weight")
 
     keepers = (0, 1)
 
     def apply(node, edges, grad):
-        self, target, pos_weight, weight = node.unpack()
+        pos_weight, self, target, weight = node.unpack()
         if grad is None:
             return (None, None, None, None)
         self_grad = (
@@ -293,10 +293,10 @@ class CtcLossBackward1(Node):
 
     __slots__ = ("blank", "zero_infinity")
 
-    saved = ("log_probs", "targets", "input_lengths", "target_lengths", "result0", "result1")
+    saved = ("input_lengths", "log_probs", "target_lengths", "targets", "result0", "result1")
 
     def apply(node, edges, grad):
-        log_probs, targets, input_lengths, target_lengths, result0, result1 = node.unpack()
+        input_lengths, log_probs, target_lengths, targets, result0, result1 = node.unpack()
         if grad is None:
             return (None,)
         return (

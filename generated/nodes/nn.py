@@ -199,10 +199,10 @@ class NativeBatchNormBackward0(Node):
 
     __slots__ = ("training", "eps")
 
-    saved = ("input", "weight", "running_mean", "running_var", "result1", "result2")
+    saved = ("input", "running_mean", "running_var", "weight", "result1", "result2")
 
     def apply(node, edges, grad):
-        input, weight, running_mean, running_var, result1, result2 = node.unpack()
+        input, running_mean, running_var, weight, result1, result2 = node.unpack()
         if grad is None:
             return (None, None, None)
         return batch_norm_grads(
@@ -224,10 +224,10 @@ class NativeBatchNormBackwardBackward0(Node):
 
     __slots__ = ("train", "eps")
 
-    saved = ("grad_out", "input", "weight", "running_mean", "running_var", "save_mean", "save_invstd")
+    saved = ("grad_out", "input", "running_mean", "running_var", "save_invstd", "save_mean", "weight")
 
     def apply(node, edges, *grads):
-        grad_out, input, weight, running_mean, running_var, save_mean, save_invstd = node.unpack()
+        grad_out, input, running_mean, running_var, save_invstd, save_mean, weight = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
         return batch_norm_double_backward(
@@ -251,10 +251,10 @@ class NativeLayerNormBackward0(Node):
 
     __slots__ = ("normalized_shape",)
 
-    saved = ("input", "weight", "bias", "result1", "result2")
+    saved = ("bias", "input", "weight", "result1", "result2")
 
     def apply(node, edges, grad):
-        input, weight, bias, result1, result2 = node.unpack()
+        bias, input, weight, result1, result2 = node.unpack()
         if grad is None:
             return (None, None, None)
         return layer_norm_grads(
@@ -274,10 +274,10 @@ class NativeLayerNormBackwardBackward0(Node):
 
     __slots__ = ("normalized_shape",)
 
-    saved = ("grad_out", "input", "weight", "mean", "rstd")
+    saved = ("grad_out", "input", "mean", "rstd", "weight")
 
     def apply(node, edges, *grads):
-        grad_out, input, weight, mean, rstd = node.unpack()
+        grad_out, input, mean, rstd, weight = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
         return layer_norm_double_backward(
@@ -301,10 +301,10 @@ class GridSampler2DBackward0(Node):
 
     __slots__ = ("interpolation_mode", "padding_mode", "align_corners")
 
-    saved = ("input", "grid")
+    saved = ("grid", "input")
 
     def apply(node, edges, grad):
-        input, grid = node.unpack()
+        grid, input = node.unpack()
         if grad is None:
             return (None, None)
         return ops.grid_sampler_2d_backward(
@@ -323,10 +323,10 @@ class GridSampler2DBackwardBackward0(Node):
 
     __slots__ = ("interpolation_mode", "padding_mode", "align_corners")
 
-    saved = ("grad_output", "input", "grid")
+    saved = ("grad_output", "grid", "input")
 
     def apply(node, edges, *grads):
-        grad_output, input, grid = node.unpack()
+        grad_output, grid, input = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
         return grid_sampler_double_backward(
@@ -339,10 +339,10 @@ class GridSampler3DBackward0(Node):
 
     __slots__ = ("interpolation_mode", "padding_mode", "align_corners")
 
-    saved = ("input", "grid")
+    saved = ("grid", "input")
 
     def apply(node, edges, grad):
-        input, grid = node.unpack()
+        grid, input = node.unpack()
         if grad is None:
             return (None, None)
         return ops.grid_sampler_3d_backward(
@@ -361,10 +361,10 @@ class GridSampler3DBackwardBackward0(Node):
 
     __slots__ = ("interpolation_mode", "padding_mode", "align_corners")
 
-    saved = ("grad_output", "input", "grid")
+    saved = ("grad_output", "grid", "input")
 
     def apply(node, edges, *grads):
-        grad_output, input, grid = node.unpack()
+        grad_output, grid, input = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
         return grid_sampler_double_backward(
@@ -485,10 +485,10 @@ class ScaledDotProductFlashAttentionForCpuBackward0(Node):
 
     __slots__ = ("is_causal", "scale")
 
-    saved = ("query", "key", "value", "attn_mask", "output", "logsumexp")
+    saved = ("attn_mask", "key", "query", "value", "logsumexp", "output")
 
     def apply(node, edges, grad):
-        query, key, value, attn_mask, output, logsumexp = node.unpack()
+        attn_mask, key, query, value, logsumexp, output = node.unpack()
         if grad is None:
             return (None, None, None)
         return attention_grads(grad, query, key, value, output, logsumexp, node.is_causal, attn_mask, node.scale)
@@ -1380,10 +1380,10 @@ class ThnnFusedLstmCellBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("input_gates", "hidden_gates", "input_bias", "hidden_bias", "cx", "result1", "result2")
+    saved = ("cx", "hidden_bias", "hidden_gates", "input_bias", "input_gates", "result1", "result2")
 
     def apply(node, edges, *grads):
-        input_gates, hidden_gates, input_bias, hidden_bias, cx, result1, result2 = node.unpack()
+        cx, hidden_bias, hidden_gates, input_bias, input_gates, result1, result2 = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None, None, None)
         return lstm_cell_grads(
@@ -1396,10 +1396,10 @@ class ThnnFusedGruCellBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("input_gates", "hidden_gates", "input_bias", "hidden_bias", "hx", "result1")
+    saved = ("hidden_bias", "hidden_gates", "hx", "input_bias", "input_gates", "result1")
 
     def apply(node, edges, grad):
-        input_gates, hidden_gates, input_bias, hidden_bias, hx, result1 = node.unpack()
+        hidden_bias, hidden_gates, hx, input_bias, input_gates, result1 = node.unpack()
         if grad is None:
             return (None, None, None, None, None)
         return gru_cell_grads(grad, input_gates, hidden_gates, input_bias, hidden_bias, hx, result1)

@@ -190,12 +190,12 @@ class RemainderBackward1(Node):
 
     __slots__ = ()
 
-    saved = ("self", "other")
+    saved = ("other", "self")
 
     keepers = (1,)
 
     def apply(node, edges, grad):
-        self, other = node.unpack()
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (grad if edges[0] else None, -grad * self.div(other, rounding_mode="floor") if edges[1] else None)
@@ -217,12 +217,12 @@ class FmodBackward1(Node):
 
     __slots__ = ()
 
-    saved = ("self", "other")
+    saved = ("other", "self")
 
     keepers = (1,)
 
     def apply(node, edges, grad):
-        self, other = node.unpack()
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (grad if edges[0] else None, -grad * self.div(other, rounding_mode="trunc") if edges[1] else None)
@@ -244,10 +244,10 @@ class PowBackward1(Node):
 
     __slots__ = ()
 
-    saved = ("self", "exponent", "result")
+    saved = ("exponent", "self", "result")
 
     def apply(node, edges, grad):
-        self, exponent, result = node.unpack()
+        exponent, self, result = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -708,10 +708,10 @@ class TanhBackwardBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("output", "grad_output")
+    saved = ("grad_output", "output")
 
     def apply(node, edges, grad):
-        output, grad_output = node.unpack()
+        grad_output, output = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -739,10 +739,10 @@ class SigmoidBackwardBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("output", "grad_output")
+    saved = ("grad_output", "output")
 
     def apply(node, edges, grad):
-        output, grad_output = node.unpack()
+        grad_output, output = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -902,10 +902,10 @@ class PreluKernelBackwardBackward0(Node):
 
     __slots__ = ("weight_shape",)
 
-    saved = ("self", "weight", "grad_output")
+    saved = ("grad_output", "self", "weight")
 
     def apply(node, edges, *grads):
-        self, weight, grad_output = node.unpack()
+        grad_output, self, weight = node.unpack()
         if all([grad is None for grad in grads]):
             return (None, None, None)
         return (
@@ -1028,12 +1028,12 @@ class RreluWithNoiseBackwardBackward0(Node):
 
     __slots__ = ("lower", "upper", "training")
 
-    saved = ("self", "noise")
+    saved = ("noise", "self")
 
     keepers = (0,)
 
     def apply(node, edges, grad):
-        self, noise = node.unpack()
+        noise, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1126,10 +1126,10 @@ class EluBackwardBackward0(Node):
 
     __slots__ = ("alpha", "scale", "input_scale", "is_result")
 
-    saved = ("self_or_result", "grad_output")
+    saved = ("grad_output", "self_or_result")
 
     def apply(node, edges, grad):
-        self_or_result, grad_output = node.unpack()
+        grad_output, self_or_result = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1209,10 +1209,10 @@ class HardswishBackwardBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "grad_output")
+    saved = ("grad_output", "self")
 
     def apply(node, edges, grad):
-        self, grad_output = node.unpack()
+        grad_output, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1254,10 +1254,10 @@ class GluBackwardBackward0(Node):
 
     __slots__ = ("dim",)
 
-    saved = ("self", "grad_output")
+    saved = ("grad_output", "self")
 
     def apply(node, edges, grad):
-        self, grad_output = node.unpack()
+        grad_output, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1285,10 +1285,10 @@ class LogSigmoidBackwardBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "buffer", "grad_output")
+    saved = ("buffer", "grad_output", "self")
 
     def apply(node, edges, grad):
-        self, buffer, grad_output = node.unpack()
+        buffer, grad_output, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1316,10 +1316,10 @@ class GeluBackwardBackward0(Node):
 
     __slots__ = ("approximate",)
 
-    saved = ("self", "grad_output")
+    saved = ("grad_output", "self")
 
     def apply(node, edges, grad):
-        self, grad_output = node.unpack()
+        grad_output, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1347,10 +1347,10 @@ class SiluBackwardBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "grad_output")
+    saved = ("grad_output", "self")
 
     def apply(node, edges, grad):
-        self, grad_output = node.unpack()
+        grad_output, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1378,10 +1378,10 @@ class SoftplusBackwardBackward0(Node):
 
     __slots__ = ("beta", "threshold")
 
-    saved = ("self", "grad_output")
+    saved = ("grad_output", "self")
 
     def apply(node, edges, grad):
-        self, grad_output = node.unpack()
+        grad_output, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1409,10 +1409,10 @@ class ClampBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "min", "max")
+    saved = ("max", "min", "self")
 
     def apply(node, edges, grad):
-        self, min, max = node.unpack()
+        max, min, self = node.unpack()
         if grad is None:
             return (None, None, None)
         self_grad = clamp_backward(grad, self, min, max) if edges[0] else None
@@ -1443,10 +1443,10 @@ class ClampMinBackward1(Node):
 
     __slots__ = ()
 
-    saved = ("self", "min")
+    saved = ("min", "self")
 
     def apply(node, edges, grad):
-        self, min = node.unpack()
+        min, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1474,10 +1474,10 @@ class ClampMaxBackward1(Node):
 
     __slots__ = ()
 
-    saved = ("self", "max")
+    saved = ("max", "self")
 
     def apply(node, edges, grad):
-        self, max = node.unpack()
+        max, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1491,10 +1491,10 @@ class MaximumBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "other")
+    saved = ("other", "self")
 
     def apply(node, edges, grad):
-        self, other = node.unpack()
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1508,10 +1508,10 @@ class MinimumBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "other")
+    saved = ("other", "self")
 
     def apply(node, edges, grad):
-        self, other = node.unpack()
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1525,10 +1525,10 @@ class FmaxBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "other")
+    saved = ("other", "self")
 
     def apply(node, edges, grad):
-        self, other = node.unpack()
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1542,10 +1542,10 @@ class FminBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "other")
+    saved = ("other", "self")
 
     def apply(node, edges, grad):
-        self, other = node.unpack()
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -1576,10 +1576,10 @@ class HypotBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "other", "result")
+    saved = ("other", "self", "result")
 
     def apply(node, edges, grad):
-        self, other, result = node.unpack()
+        other, self, result = node.unpack()
         if grad is None:
             return (None, None)
         return (grad * self / result if edges[0] else None, grad * other / result if edges[1] else None)
@@ -1623,10 +1623,10 @@ class NextafterBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "other")
+    saved = ("other", "self")
 
     def apply(node, edges, grad):
-        self, other = node.unpack()
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (ops.where(self == other, 0, grad) if edges[0] else None, ops.zeros_like(other) if edges[1] else None)
@@ -1907,10 +1907,10 @@ class LerpBackward1(Node):
 
     __slots__ = ()
 
-    saved = ("weight", "end", "self")
+    saved = ("end", "self", "weight")
 
     def apply(node, edges, grad):
-        weight, end, self = node.unpack()
+        end, self, weight = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
@@ -1925,12 +1925,12 @@ class AddcmulBackward0(Node):
 
     __slots__ = ("value",)
 
-    saved = ("tensor2", "tensor1")
+    saved = ("tensor1", "tensor2")
 
     keepers = (1, 2)
 
     def apply(node, edges, grad):
-        tensor2, tensor1 = node.unpack()
+        tensor1, tensor2 = node.unpack()
         if grad is None:
             return (None, None, None)
         return (
@@ -1945,12 +1945,12 @@ class AddcdivBackward0(Node):
 
     __slots__ = ("value",)
 
-    saved = ("tensor2", "tensor1")
+    saved = ("tensor1", "tensor2")
 
     keepers = (1, 2)
 
     def apply(node, edges, grad):
-        tensor2, tensor1 = node.unpack()
+        tensor1, tensor2 = node.unpack()
         if grad is None:
             return (None, None, None)
         return (

@@ -192,10 +192,10 @@ class AminmaxBackward0(Node):
 
     __slots__ = ("dim", "keepdim")
 
-    saved = ("self", "min", "max")
+    saved = ("self", "max", "min")
 
     def apply(node, edges, *grads):
-        self, min, max = node.unpack()
+        self, max, min = node.unpack()
         if all([grad is None for grad in grads]):
             return (None,)
         return (aminmax_backward(grads[0], grads[1], self, min, max, node.dim, node.keepdim),)
@@ -431,10 +431,10 @@ class SoftmaxBackwardDataBackward0(Node):
 
     __slots__ = ("dim", "input_dtype")
 
-    saved = ("output", "grad_output")
+    saved = ("grad_output", "output")
 
     def apply(node, edges, grad):
-        output, grad_output = node.unpack()
+        grad_output, output = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -476,10 +476,10 @@ class LogSoftmaxBackwardDataBackward0(Node):
 
     __slots__ = ("dim",)
 
-    saved = ("output", "grad_output")
+    saved = ("grad_output", "output")
 
     def apply(node, edges, grad):
-        output, grad_output = node.unpack()
+        grad_output, output = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -605,10 +605,10 @@ class DistBackward0(Node):
 
     __slots__ = ("p",)
 
-    saved = ("self", "other", "result")
+    saved = ("other", "self", "result")
 
     def apply(node, edges, grad):
-        self, other, result = node.unpack()
+        other, self, result = node.unpack()
         if grad is None:
             return (None, None)
         return dist_grads(grad, self, other, node.p, result)

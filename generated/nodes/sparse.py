@@ -96,10 +96,10 @@ class SparseMmReduceImplBackward0(Node):
 
     __slots__ = ("reduce",)
 
-    saved = ("self", "other", "result1")
+    saved = ("other", "self", "result1")
 
     def apply(node, edges, grad):
-        self, other, result1 = node.unpack()
+        other, self, result1 = node.unpack()
         if grad is None:
             return (None, None)
         return ops._sparse_mm_reduce_impl_backward(
@@ -196,12 +196,12 @@ class SparseSampledAddmmBackward0(Node):
 
     __slots__ = ("beta", "alpha")
 
-    saved = ("self", "mat2", "mat1")
+    saved = ("mat1", "mat2", "self")
 
     keepers = (1, 2)
 
     def apply(node, edges, grad):
-        self, mat2, mat1 = node.unpack()
+        mat1, mat2, self = node.unpack()
         if grad is None:
             return (None, None, None)
         return (

@@ -122,10 +122,10 @@ class XlogyBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "other")
+    saved = ("other", "self")
 
     def apply(node, edges, grad):
-        self, other = node.unpack()
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (xlogy_self_backward(grad, self, other) if edges[0] else None, grad * self / other if edges[1] else None)
@@ -248,12 +248,12 @@ class IgammaBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "other")
+    saved = ("other", "self")
 
     keepers = (1,)
 
     def apply(node, edges, grad):
-        self, other = node.unpack()
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
         if edges[0]:
@@ -268,12 +268,12 @@ class IgammacBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "other")
+    saved = ("other", "self")
 
     keepers = (1,)
 
     def apply(node, edges, grad):
-        self, other = node.unpack()
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
         if edges[0]:
@@ -288,10 +288,10 @@ class SpecialXlog1PyBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "other")
+    saved = ("other", "self")
 
     def apply(node, edges, grad):
-        self, other = node.unpack()
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (
@@ -305,12 +305,12 @@ class SpecialZetaBackward0(Node):
 
     __slots__ = ()
 
-    saved = ("self", "other")
+    saved = ("other", "self")
 
     keepers = (1,)
 
     def apply(node, edges, grad):
-        self, other = node.unpack()
+        other, self = node.unpack()
         if grad is None:
             return (None, None)
         return (

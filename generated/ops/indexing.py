@@ -411,7 +411,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.dim = dim
-        node.kept = (save(input), save(index))
+        node.kept = (save(index), save(input))
     try:
         return wrap(_gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad), node)
     except CALL_ERRORS as error:
@@ -1023,7 +1023,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self
-            node.kept = (save(input), save(index), save(src))
+            node.kept = (save(index), save(input), save(src))
     try:
         result = wrap(
             _scatter_reduce_kernels[type(input_array)](input_array, dim, index_array, src_array, reduce, include_self),
@@ -1064,7 +1064,7 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self
-            node.kept = (save_copy(input), save(index), save(src))
+            node.kept = (save(index), save_copy(input), save(src))
     try:
         _scatter_reduce_kernels[type(input_array)](
             input_array, dim, index_array, src_array, reduce, include_self, out=input_array
@@ -1145,7 +1145,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self
-            node.kept = (save(input), save(index), save(source))
+            node.kept = (save(index), save(input), save(source))
     try:
         result = wrap(
             _index_reduce_kernels[type(input_array)](input_array, dim, index_array, source_array, reduce, include_self),
@@ -1186,7 +1186,7 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self
-            node.kept = (save_copy(input), save(index), save(source))
+            node.kept = (save(index), save_copy(input), save(source))
     try:
         _index_reduce_kernels[type(input_array)](
             input_array, dim, index_array, source_array, reduce, include_self, out=input_array
@@ -1322,7 +1322,7 @@ def masked_select(input, mask, *, out=None):
         node = nodes.MaskedSelectBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-        node.kept = (save(input), save(mask))
+        node.kept = (save(mask), save(input))
     try:
         return wrap(_masked_select_kernels[type(input_array)](input_array, mask_array), node)
     except NUMPY_ERRORS as error:
@@ -2794,7 +2794,7 @@ def take(input, index, *, out=None):
         node = nodes.TakeBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-        node.kept = (save(input), save(index))
+        node.kept = (save(index), save(input))
     if node is not None:
         return recorded(node, composite.take, input, index)
     return composite.take(input, index)

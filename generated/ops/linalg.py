@@ -154,7 +154,7 @@ def mv(input, vec, *, out=None):
             node = nodes.MvBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, vec_edge)
-            node.kept = (save(vec) if input_edge else None, save(input) if vec_edge else None)
+            node.kept = (save(input) if vec_edge else None, save(vec) if input_edge else None)
     try:
         return wrap(_mv_kernels[type(input_array)](input_array, vec_array), node)
     except NUMPY_ERRORS as error:
@@ -202,7 +202,7 @@ def dot(input, tensor, *, out=None):
             node = nodes.DotBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, tensor_edge)
-            node.kept = (save(tensor) if input_edge else None, save(input) if tensor_edge else None)
+            node.kept = (save(input) if tensor_edge else None, save(tensor) if input_edge else None)
     try:
         return wrap(_dot_kernels[type(input_array)](input_array, tensor_array), node)
     except NUMPY_ERRORS as error:
@@ -291,7 +291,7 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
             node.mat1_stride = strides_of(mat1_array)
             node.alpha = alpha
             node.mat2_stride = strides_of(mat2_array)
-            node.kept = (save(mat2) if mat1_edge else None, save(mat1) if mat2_edge else None)
+            node.kept = (save(mat1) if mat2_edge else None, save(mat2) if mat1_edge else None)
     try:
         return wrap(_addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha), node)
     except CALL_ERRORS as error:
@@ -330,7 +330,7 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
             node.mat1_stride = strides_of(mat1_array)
             node.alpha = alpha
             node.mat2_stride = strides_of(mat2_array)
-            node.kept = (save(mat2) if mat1_edge else None, save(mat1) if mat2_edge else None)
+            node.kept = (save(mat1) if mat2_edge else None, save(mat2) if mat1_edge else None)
     try:
         _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=input_array)
     except CALL_ERRORS as error:
@@ -401,7 +401,7 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
             node.next_edges = (input_edge, batch1_edge, batch2_edge)
             node.beta = beta
             node.alpha = alpha
-            node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
+            node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
     try:
         return wrap(_baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
     except CALL_ERRORS as error:
@@ -438,7 +438,7 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
             node.next_edges = (input_edge, batch1_edge, batch2_edge)
             node.beta = beta
             node.alpha = alpha
-            node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
+            node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
     try:
         _baddbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
     except CALL_ERRORS as error:
@@ -512,7 +512,7 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
             node.next_edges = (input_edge, mat_edge, vec_edge)
             node.beta = beta
             node.alpha = alpha
-            node.kept = (save(vec) if mat_edge else None, save(mat) if vec_edge else None)
+            node.kept = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
     try:
         return wrap(_addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha), node)
     except CALL_ERRORS as error:
@@ -549,7 +549,7 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
             node.next_edges = (input_edge, mat_edge, vec_edge)
             node.beta = beta
             node.alpha = alpha
-            node.kept = (save(vec) if mat_edge else None, save(mat) if vec_edge else None)
+            node.kept = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
     try:
         _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=input_array)
     except CALL_ERRORS as error:
@@ -620,7 +620,7 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
             node.next_edges = (input_edge, batch1_edge, batch2_edge)
             node.beta = beta
             node.alpha = alpha
-            node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
+            node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
     try:
         return wrap(_addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha), node)
     except CALL_ERRORS as error:
@@ -657,7 +657,7 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
             node.next_edges = (input_edge, batch1_edge, batch2_edge)
             node.beta = beta
             node.alpha = alpha
-            node.kept = (save(batch2) if batch1_edge else None, save(batch1) if batch2_edge else None)
+            node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
     try:
         _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=input_array)
     except CALL_ERRORS as error:
@@ -727,7 +727,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
             node.next_edges = (input_edge, vec1_edge, vec2_edge)
             node.beta = beta
             node.alpha = alpha
-            node.kept = (save(vec2) if vec1_edge else None, save(vec1) if vec2_edge else None)
+            node.kept = (save(vec1) if vec2_edge else None, save(vec2) if vec1_edge else None)
     if node is not None:
         return recorded(node, composite.addr, input, vec1, vec2, beta=beta, alpha=alpha)
     try:
@@ -1710,7 +1710,7 @@ def linalg_lu(A, *, pivot=True, out=None):
     L = wrap_output(L_array, node, 0)
     U = wrap_output(U_array, node, 1)
     if node is not None:
-        node.kept = (save(P), save_output(node, L), save_output(node, U))
+        node.kept = (save_output(node, L), save(P), save_output(node, U))
     return return_types.linalg_lu((P, L, U))
 
 
@@ -2436,7 +2436,7 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
             node.next_edges = (input_edge, input2_edge, input3_edge)
             node.left = left
             node.transpose = transpose
-            node.kept = (save(input), save(input2), save(input3))
+            node.kept = (save(input2), save(input3), save(input))
     try:
         return wrap(_ormqr_kernels[type(input_array)](input_array, input2_array, input3_array, left, transpose), node)
     except NUMPY_ERRORS as error:
@@ -2654,7 +2654,7 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
     S = wrap_output(S_array, node, 1)
     Vh = wrap_output(Vh_array, node, 2)
     if node is not None:
-        node.kept = (save_output(node, U), save_output(node, S), save_output(node, Vh))
+        node.kept = (save_output(node, S), save_output(node, U), save_output(node, Vh))
     return return_types._linalg_svd((U, S, Vh))
 
 
@@ -3950,7 +3950,7 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
             node = nodes.LinalgLstsqBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, b_edge)
-            node.kept = (save(input), save(b))
+            node.kept = (save(b), save(input))
     if node is not None:
         solution, residuals, rank, singular_values = recorded_outputs(
             node, (True, True, False, False), composite.linalg_lstsq, input, b, rcond, driver=driver

@@ -626,9 +626,9 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
             node.next_edges = (grad_output_edge, input_edge, target_edge)
             node.reduction = reduction
             node.kept = (
+                save(grad_output) if (input_edge or target_edge) else None,
                 save(input) if grad_output_edge else None,
                 save(target) if grad_output_edge else None,
-                save(grad_output) if (input_edge or target_edge) else None,
             )
     try:
         return wrap(
@@ -782,7 +782,7 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
             node.next_edges = (grad_output_edge, input_edge, target_edge)
             node.beta = beta
             node.reduction = reduction
-            node.kept = (save(input), save(target), save(grad_output) if (input_edge or target_edge) else None)
+            node.kept = (save(grad_output) if (input_edge or target_edge) else None, save(input), save(target))
     try:
         return wrap(
             _smooth_l1_loss_backward_kernels[type(grad_output_array)](
@@ -1022,10 +1022,10 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
             node.next_edges = (grad_output_edge, input_edge, target_edge, weight_edge)
             node.reduction = reduction
             node.kept = (
+                save(grad_output) if (input_edge or target_edge) else None,
                 save(input) if (grad_output_edge or input_edge or target_edge) else None,
                 save(target) if (grad_output_edge or input_edge) else None,
                 save(weight) if (grad_output_edge or input_edge or target_edge) and weight is not None else None,
-                save(grad_output) if (input_edge or target_edge) else None,
             )
     try:
         return wrap(
@@ -1113,9 +1113,9 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
             node.next_edges = (input_edge, target_edge, weight_edge, pos_weight_edge)
             node.reduction = reduction
             node.kept = (
+                save(pos_weight) if (input_edge or target_edge) and pos_weight is not None else None,
                 save(input) if (input_edge or target_edge) else None,
                 save(target) if input_edge else None,
-                save(pos_weight) if (input_edge or target_edge) and pos_weight is not None else None,
                 save(weight) if (input_edge or target_edge) and weight is not None else None,
             )
     try:
@@ -1215,7 +1215,7 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
         node.next_edges = (edge,)
         node.blank = blank
         node.zero_infinity = zero_infinity
-        node.kept = (save(log_probs), save(targets), save(input_lengths), save(target_lengths))
+        node.kept = (save(input_lengths), save(log_probs), save(target_lengths), save(targets))
     try:
         result0_array, result1_array = __ctc_loss_Tensor_kernels[type(log_probs_array)](
             log_probs_array, targets_array, input_lengths_array, target_lengths_array, blank, zero_infinity

@@ -1315,9 +1315,9 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
             node.eps = eps
             node.kept = (
                 save(input),
-                save(weight) if weight is not None else None,
                 save(running_mean) if running_mean is not None else None,
                 save(running_var) if running_var is not None else None,
+                save(weight) if weight is not None else None,
             )
     try:
         result0_array, result1_array, result2_array = _native_batch_norm_kernels[type(input_array)](
@@ -1452,11 +1452,11 @@ def native_batch_norm_backward(
             node.kept = (
                 save(grad_out),
                 save(input),
-                save(weight) if weight is not None else None,
                 save(running_mean) if running_mean is not None else None,
                 save(running_var) if running_var is not None else None,
-                save(save_mean) if save_mean is not None else None,
                 save(save_invstd) if save_invstd is not None else None,
+                save(save_mean) if save_mean is not None else None,
+                save(weight) if weight is not None else None,
             )
     try:
         result0_array, result1_array, result2_array = _native_batch_norm_backward_kernels[type(grad_out_array)](
@@ -1546,9 +1546,9 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
             node.next_edges = (input_edge, weight_edge, bias_edge)
             node.normalized_shape = normalized_shape
             node.kept = (
+                save(bias) if bias is not None else None,
                 save(input),
                 save(weight) if weight is not None else None,
-                save(bias) if bias is not None else None,
             )
     try:
         result0_array, result1_array, result2_array = _native_layer_norm_kernels[type(input_array)](
@@ -1609,9 +1609,9 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
             node.kept = (
                 save(grad_out),
                 save(input),
-                save(weight) if weight is not None else None,
                 save(mean),
                 save(rstd),
+                save(weight) if weight is not None else None,
             )
     try:
         result0_array, result1_array, result2_array = _native_layer_norm_backward_kernels[type(grad_out_array)](
@@ -1738,7 +1738,7 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
             node.interpolation_mode = interpolation_mode
             node.padding_mode = padding_mode
             node.align_corners = align_corners
-            node.kept = (save(input), save(grid))
+            node.kept = (save(grid), save(input))
     try:
         return wrap(
             _grid_sampler_2d_kernels[type(input_array)](
@@ -1807,7 +1807,7 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
             node.interpolation_mode = interpolation_mode
             node.padding_mode = padding_mode
             node.align_corners = align_corners
-            node.kept = (save(grad_output), save(input), save(grid))
+            node.kept = (save(grad_output), save(grid), save(input))
     try:
         result0_array, result1_array = _grid_sampler_2d_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
@@ -1854,7 +1854,7 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
             node.interpolation_mode = interpolation_mode
             node.padding_mode = padding_mode
             node.align_corners = align_corners
-            node.kept = (save(input), save(grid))
+            node.kept = (save(grid), save(input))
     try:
         return wrap(
             _grid_sampler_3d_kernels[type(input_array)](
@@ -1923,7 +1923,7 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
             node.interpolation_mode = interpolation_mode
             node.padding_mode = padding_mode
             node.align_corners = align_corners
-            node.kept = (save(grad_output), save(input), save(grid))
+            node.kept = (save(grad_output), save(grid), save(input))
     try:
         result0_array, result1_array = _grid_sampler_3d_backward_kernels[type(grad_output_array)](
             grad_output_array, input_array, grid_array, interpolation_mode, padding_mode, align_corners, output_mask
@@ -3035,7 +3035,7 @@ def _scaled_dot_product_flash_attention_for_cpu(
             node.next_edges = (query_edge, key_edge, value_edge)
             node.is_causal = is_causal
             node.scale = scale
-            node.kept = (save(query), save(key), save(value), save(attn_mask) if attn_mask is not None else None)
+            node.kept = (save(attn_mask) if attn_mask is not None else None, save(key), save(query), save(value))
     try:
         output_array, logsumexp_array = __scaled_dot_product_flash_attention_for_cpu_kernels[type(query_array)](
             query_array, key_array, value_array, dropout_p, is_causal, attn_mask_array, scale
@@ -3045,7 +3045,7 @@ def _scaled_dot_product_flash_attention_for_cpu(
     output = wrap(output_array, node)
     logsumexp = wrap(logsumexp_array)
     if node is not None:
-        node.kept += (save_output(node, output), save(logsumexp))
+        node.kept += (save(logsumexp), save_output(node, output))
     return return_types._scaled_dot_product_flash_attention_for_cpu((output, logsumexp))
 
 
@@ -9052,11 +9052,11 @@ def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_gates_edge, hidden_gates_edge, cx_edge, input_bias_edge, hidden_bias_edge)
             node.kept = (
-                save(input_gates),
+                save(cx),
+                save(hidden_bias) if hidden_bias is not None else None,
                 save(hidden_gates),
                 save(input_bias) if input_bias is not None else None,
-                save(hidden_bias) if hidden_bias is not None else None,
-                save(cx),
+                save(input_gates),
             )
     try:
         result0_array, result1_array, result2_array = __thnn_fused_lstm_cell_kernels[type(input_gates_array)](
@@ -9152,11 +9152,11 @@ def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_gates_edge, hidden_gates_edge, hx_edge, input_bias_edge, hidden_bias_edge)
             node.kept = (
-                save(input_gates),
-                save(hidden_gates),
-                save(input_bias) if input_bias is not None else None,
                 save(hidden_bias) if hidden_bias is not None else None,
+                save(hidden_gates),
                 save(hx),
+                save(input_bias) if input_bias is not None else None,
+                save(input_gates),
             )
     try:
         result0_array, result1_array = __thnn_fused_gru_cell_kernels[type(input_gates_array)](

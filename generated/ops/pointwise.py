@@ -1131,7 +1131,7 @@ def remainder_Tensor(input, other, *, out=None):
             node = nodes.RemainderBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
+            node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
         try:
@@ -1175,7 +1175,7 @@ def remainder__Tensor(input, other):
             node = nodes.RemainderBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
+            node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
     try:
         _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -1360,7 +1360,7 @@ def fmod_Tensor(input, other, *, out=None):
             node = nodes.FmodBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
+            node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
         try:
@@ -1404,7 +1404,7 @@ def fmod__Tensor(input, other):
             node = nodes.FmodBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
+            node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
     try:
         _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -1564,7 +1564,7 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
             node = nodes.PowBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, exponent_edge)
-            node.kept = (save(input), save(exponent))
+            node.kept = (save(exponent), save(input))
     kind = common_kind(input, exponent)
     try:
         result = wrap(_pow_Tensor_Tensor_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
@@ -1593,7 +1593,7 @@ def pow__Tensor(input, exponent):
             node = nodes.PowBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, exponent_edge)
-            node.kept = (save_copy(input), save(exponent))
+            node.kept = (save(exponent), save_copy(input))
     try:
         _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -4202,7 +4202,7 @@ def tanh_backward(grad_output, output, *, out=None):
             node = nodes.TanhBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, output_edge)
-            node.kept = (save(output), save(grad_output) if output_edge else None)
+            node.kept = (save(grad_output) if output_edge else None, save(output))
     kind = grad_output._mt_kind
     if kind and kind is output._mt_kind and not state.interceptors:
         try:
@@ -4354,7 +4354,7 @@ def sigmoid_backward(grad_output, output, *, out=None):
             node = nodes.SigmoidBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, output_edge)
-            node.kept = (save(output), save(grad_output) if output_edge else None)
+            node.kept = (save(grad_output) if output_edge else None, save(output))
     kind = grad_output._mt_kind
     if kind and kind is output._mt_kind and not state.interceptors:
         try:
@@ -5177,9 +5177,9 @@ def _prelu_kernel_backward(grad_output, input, weight):
             node.next_edges = (grad_output_edge, input_edge, weight_edge)
             node.weight_shape = weight.shape
             node.kept = (
+                save(grad_output) if (input_edge or weight_edge) else None,
                 save(input),
                 save(weight) if grad_output_edge else None,
-                save(grad_output) if (input_edge or weight_edge) else None,
             )
     if node is not None:
         return recorded_outputs(node, (True, True), composite.prelu_kernel_backward, grad_output, input, weight)
@@ -5663,7 +5663,7 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
             node.lower = lower
             node.upper = upper
             node.training = training
-            node.kept = (save(input) if grad_output_edge else None, save(noise) if grad_output_edge else None)
+            node.kept = (save(noise) if grad_output_edge else None, save(input) if grad_output_edge else None)
     if node is not None:
         return recorded(
             node, composite.rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
@@ -6016,7 +6016,7 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
             node.scale = scale
             node.input_scale = input_scale
             node.is_result = is_result
-            node.kept = (save(self_or_result), save(grad_output) if self_or_result_edge else None)
+            node.kept = (save(grad_output) if self_or_result_edge else None, save(self_or_result))
     try:
         return wrap(
             _elu_backward_kernels[type(grad_output_array)](
@@ -6330,7 +6330,7 @@ def hardswish_backward(grad_output, input):
             node = nodes.HardswishBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, input_edge)
-            node.kept = (save(input), save(grad_output) if input_edge else None)
+            node.kept = (save(grad_output) if input_edge else None, save(input))
     kind = grad_output._mt_kind
     if kind and kind is input._mt_kind and not state.interceptors:
         try:
@@ -6579,7 +6579,7 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, input_edge)
             node.dim = dim
-            node.kept = (save(input), save(grad_output) if input_edge else None)
+            node.kept = (save(grad_output) if input_edge else None, save(input))
     if node is not None:
         return recorded(node, composite.glu_backward, grad_output, input, dim)
     try:
@@ -6638,9 +6638,9 @@ def log_sigmoid_backward(grad_output, input, buffer):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, input_edge)
             node.kept = (
-                save(input),
                 save(buffer) if grad_output_edge else None,
                 save(grad_output) if input_edge else None,
+                save(input),
             )
     try:
         return wrap(
@@ -6785,7 +6785,7 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, input_edge)
             node.approximate = approximate
-            node.kept = (save(input), save(grad_output) if input_edge else None)
+            node.kept = (save(grad_output) if input_edge else None, save(input))
     kind = common_kind(grad_output, input)
     try:
         return wrap(
@@ -6922,7 +6922,7 @@ def silu_backward(grad_output, input, *, out=None):
             node = nodes.SiluBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, input_edge)
-            node.kept = (save(input), save(grad_output) if input_edge else None)
+            node.kept = (save(grad_output) if input_edge else None, save(input))
     kind = grad_output._mt_kind
     if kind and kind is input._mt_kind and not state.interceptors:
         try:
@@ -7056,7 +7056,7 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
             node.next_edges = (grad_output_edge, input_edge)
             node.beta = beta
             node.threshold = threshold
-            node.kept = (save(input), save(grad_output) if input_edge else None)
+            node.kept = (save(grad_output) if input_edge else None, save(input))
     try:
         return wrap(
             _softplus_backward_kernels[type(grad_output_array)](grad_output_array, input_array, beta, threshold), node
@@ -7217,7 +7217,7 @@ def clamp_Tensor(input, min=None, max=None, *, out=None):
             node = nodes.ClampBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, min_edge, max_edge)
-            node.kept = (save(input), save(min) if min is not None else None, save(max) if max is not None else None)
+            node.kept = (save(max) if max is not None else None, save(min) if min is not None else None, save(input))
     try:
         return wrap(_clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array), node)
     except NUMPY_ERRORS as error:
@@ -7263,9 +7263,9 @@ def clamp__Tensor(input, min=None, max=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, min_edge, max_edge)
             node.kept = (
-                save_copy(input),
-                save(min) if min is not None else None,
                 save(max) if max is not None else None,
+                save(min) if min is not None else None,
+                save_copy(input),
             )
     try:
         _clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array, out=input_array)
@@ -7417,7 +7417,7 @@ def clamp_min_Tensor(input, min, *, out=None):
             node = nodes.ClampMinBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, min_edge)
-            node.kept = (save(input), save(min))
+            node.kept = (save(min), save(input))
     kind = input._mt_kind
     if kind and kind is min._mt_kind and not state.interceptors:
         try:
@@ -7475,7 +7475,7 @@ def clamp_min__Tensor(input, min):
             node = nodes.ClampMinBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, min_edge)
-            node.kept = (save_copy(input), save(min))
+            node.kept = (save(min), save_copy(input))
     try:
         _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -7625,7 +7625,7 @@ def clamp_max_Tensor(input, max, *, out=None):
             node = nodes.ClampMaxBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, max_edge)
-            node.kept = (save(input), save(max))
+            node.kept = (save(max), save(input))
     kind = input._mt_kind
     if kind and kind is max._mt_kind and not state.interceptors:
         try:
@@ -7683,7 +7683,7 @@ def clamp_max__Tensor(input, max):
             node = nodes.ClampMaxBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, max_edge)
-            node.kept = (save_copy(input), save(max))
+            node.kept = (save(max), save_copy(input))
     try:
         _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -7749,7 +7749,7 @@ def maximum(input, other, *, out=None):
             node = nodes.MaximumBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save(input), save(other))
+            node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
         try:
@@ -7816,7 +7816,7 @@ def minimum(input, other, *, out=None):
             node = nodes.MinimumBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save(input), save(other))
+            node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
         try:
@@ -7883,7 +7883,7 @@ def fmax(input, other, *, out=None):
             node = nodes.FmaxBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save(input), save(other))
+            node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
         try:
@@ -7950,7 +7950,7 @@ def fmin(input, other, *, out=None):
             node = nodes.FminBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save(input), save(other))
+            node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
         try:
@@ -8113,7 +8113,7 @@ def hypot(input, other, *, out=None):
             node = nodes.HypotBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save(input) if input_edge else None, save(other) if other_edge else None)
+            node.kept = (save(other) if other_edge else None, save(input) if input_edge else None)
     kind = common_kind(input, other)
     try:
         result = wrap(_hypot_kernels[kind or type(input_array)](input_array, other_array), node, kind)
@@ -8142,7 +8142,7 @@ def hypot_(input, other):
             node = nodes.HypotBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save_copy(input) if input_edge else None, save(other) if other_edge else None)
+            node.kept = (save(other) if other_edge else None, save_copy(input) if input_edge else None)
     try:
         _hypot_kernels[type(input_array)](input_array, other_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -8395,7 +8395,7 @@ def nextafter(input, other, *, out=None):
             node = nodes.NextafterBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save(input) if input_edge else None, save(other))
+            node.kept = (save(other), save(input) if input_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
         try:
@@ -8439,7 +8439,7 @@ def nextafter_(input, other):
             node = nodes.NextafterBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save_copy(input) if input_edge else None, save(other))
+            node.kept = (save(other), save_copy(input) if input_edge else None)
     try:
         _nextafter_kernels[type(input_array)](input_array, other_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -11854,9 +11854,9 @@ def lerp_Tensor(input, end, weight, *, out=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, end_edge, weight_edge)
             node.kept = (
-                save(weight) if (input_edge or end_edge) else None,
                 save(end) if weight_edge else None,
                 save(input) if weight_edge else None,
+                save(weight) if (input_edge or end_edge) else None,
             )
     try:
         return wrap(_lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array), node)
@@ -11901,9 +11901,9 @@ def lerp__Tensor(input, end, weight):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, end_edge, weight_edge)
             node.kept = (
-                save(weight) if (input_edge or end_edge) else None,
                 save(end) if weight_edge else None,
                 save_copy(input) if weight_edge else None,
+                save(weight) if (input_edge or end_edge) else None,
             )
     try:
         _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=input_array)
@@ -11980,7 +11980,7 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
             node.value = value
-            node.kept = (save(tensor2) if tensor1_edge else None, save(tensor1) if tensor2_edge else None)
+            node.kept = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
     try:
         return wrap(_addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
     except CALL_ERRORS as error:
@@ -12014,7 +12014,7 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
             node.value = value
-            node.kept = (save(tensor2) if tensor1_edge else None, save(tensor1) if tensor2_edge else None)
+            node.kept = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
     try:
         _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)
     except CALL_ERRORS as error:
@@ -12081,8 +12081,8 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
             node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
             node.value = value
             node.kept = (
-                save(tensor2) if (tensor1_edge or tensor2_edge) else None,
                 save(tensor1) if tensor2_edge else None,
+                save(tensor2) if (tensor1_edge or tensor2_edge) else None,
             )
     try:
         return wrap(_addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value), node)
@@ -12118,8 +12118,8 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
             node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
             node.value = value
             node.kept = (
-                save(tensor2) if (tensor1_edge or tensor2_edge) else None,
                 save(tensor1) if tensor2_edge else None,
+                save(tensor2) if (tensor1_edge or tensor2_edge) else None,
             )
     try:
         _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=input_array)

@@ -920,7 +920,7 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
     min = wrap_output(min_array, node, 0)
     max = wrap_output(max_array, node, 1)
     if node is not None:
-        node.kept += (save_output(node, min), save_output(node, max))
+        node.kept += (save_output(node, max), save_output(node, min))
     return return_types.aminmax((min, max))
 
 
@@ -3282,7 +3282,7 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
             node.next_edges = (grad_output_edge, output_edge)
             node.dim = dim
             node.input_dtype = input_dtype
-            node.kept = (save(output), save(grad_output) if output_edge else None)
+            node.kept = (save(grad_output) if output_edge else None, save(output))
     try:
         return wrap(
             __softmax_backward_data_kernels[type(grad_output_array)](grad_output_array, output_array, dim, input_dtype),
@@ -3486,7 +3486,7 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (grad_output_edge, output_edge)
             node.dim = dim
-            node.kept = (save(output), save(grad_output) if output_edge else None)
+            node.kept = (save(grad_output) if output_edge else None, save(output))
     try:
         return wrap(
             __log_softmax_backward_data_kernels[type(grad_output_array)](
@@ -4185,7 +4185,7 @@ def dist(input, other, p=2):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.p = p
-            node.kept = (save(input), save(other))
+            node.kept = (save(other), save(input))
     if node is not None:
         result = recorded(node, composite.dist, input, other, p)
         node.kept += (save_output(node, result),)

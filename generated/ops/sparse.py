@@ -712,7 +712,7 @@ def _sparse_mm_reduce_impl(input, other, reduce):
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
             node.reduce = reduce
-            node.kept = (save(input), save(other))
+            node.kept = (save(other), save(input))
     try:
         result0_array, result1_array = __sparse_mm_reduce_impl_kernels[type(input_array)](
             input_array, other_array, reduce
@@ -1212,9 +1212,9 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
             node.beta = beta
             node.alpha = alpha
             node.kept = (
-                save(input) if (mat1_edge or mat2_edge) else None,
-                save(mat2) if mat1_edge else None,
                 save(mat1) if mat2_edge else None,
+                save(mat2) if mat1_edge else None,
+                save(input) if (mat1_edge or mat2_edge) else None,
             )
     try:
         return wrap(

@@ -516,7 +516,7 @@ def xlogy_Tensor(input, other, *, out=None):
             node = nodes.XlogyBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save(input), save(other))
+            node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
         try:
@@ -560,7 +560,7 @@ def xlogy__Tensor(input, other):
             node = nodes.XlogyBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save_copy(input), save(other))
+            node.kept = (save(other), save_copy(input))
     try:
         _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -1169,7 +1169,7 @@ def igamma(input, other, *, out=None):
             node = nodes.IgammaBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
+            node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
         try:
@@ -1213,7 +1213,7 @@ def igamma_(input, other):
             node = nodes.IgammaBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
+            node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
     try:
         _igamma_kernels[type(input_array)](input_array, other_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -1265,7 +1265,7 @@ def igammac(input, other, *, out=None):
             node = nodes.IgammacBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
+            node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
         try:
@@ -1309,7 +1309,7 @@ def igammac_(input, other):
             node = nodes.IgammacBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save_copy(input) if other_edge else None, save(other) if other_edge else None)
+            node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
     try:
         _igammac_kernels[type(input_array)](input_array, other_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -1859,7 +1859,7 @@ def special_xlog1py_default(input, other, *, out=None):
             node = nodes.SpecialXlog1PyBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save(input), save(other))
+            node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
         try:
@@ -2018,7 +2018,7 @@ def special_zeta_default(input, other, *, out=None):
             node = nodes.SpecialZetaBackward0()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, other_edge)
-            node.kept = (save(input) if other_edge else None, save(other) if other_edge else None)
+            node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
         try:

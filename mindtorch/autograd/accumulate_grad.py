@@ -75,6 +75,8 @@ class AccumulateGrad(NodeBase):
 
         The list gives it up, so that a gradient that nobody else refers to can be recognised and taken over.
         """
+        if self.meta.base is not None and not self.meta.requires_grad:
+            return  # a view from no_grad mode, which requires grad as its base does: no gradient can get there
         hooks = self.meta.hooks
         if hooks:
             gradients[0] = run_tensor_hooks(hooks.values(), gradients[0])

@@ -19,8 +19,7 @@ def fit_gradient(grad: Tensor, shape: tuple, numpy_dtype: Any, node: Any, edge: 
     if type(grad._mt_array.shape) is not tuple:  # of an array that is batched
         grad = _sum_over_levels(grad, shape)
     if tuple(grad._mt_array.shape) != tuple(shape):
-        if not _expandable(shape, grad._mt_array.shape):
-            raise _invalid(node, edge, f"got {list(grad.shape)} but expected shape compatible with {list(shape)}")
+        check_shape(grad, shape, node, edge)
         grad = _sum_to(grad, shape)
     if grad._mt_array.dtype != numpy_dtype:
         wanted = from_numpy_dtype(numpy_dtype)
@@ -29,6 +28,12 @@ def fit_gradient(grad: Tensor, shape: tuple, numpy_dtype: Any, node: Any, edge: 
         if grad.dtype is not wanted:
             grad = grad.to(wanted)
     return grad
+
+
+def check_shape(grad: Tensor, shape: tuple, node: Any, edge: Any) -> None:
+    """Refuse a gradient that cannot be summed to the shape of its value."""
+    if not _expandable(shape, grad._mt_array.shape):
+        raise _invalid(node, edge, f"got {list(grad.shape)} but expected shape compatible with {list(shape)}")
 
 
 def fit_gradients(node: Any, results: tuple) -> tuple:

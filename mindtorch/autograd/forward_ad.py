@@ -91,10 +91,11 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     """The primal and the tangent of a tensor."""
     number = _thread.dual_level if level is None else level
     tangent = tangent_of(tensor, number) if _thread.forward_grad_enabled else None
-    if tangent is None:
+    if number < 0:
         return UnpackedDualTensor(tensor, None)
     primal = _view_inside_of(number, tensor)
-    keep_without_tangent(primal, number)
+    if tangent is not None:
+        keep_without_tangent(primal, number)
     return UnpackedDualTensor(primal, tangent)
 
 

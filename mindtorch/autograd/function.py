@@ -10,7 +10,7 @@ from mindtorch.autograd.function_gradients import gradients_of_tensors
 from mindtorch.autograd.function_jvp import apply_jvp, role_of
 from mindtorch.autograd.function_outputs import connect_outputs
 from mindtorch.autograd.function_vmap import check_has_rule, forward_of_samples
-from mindtorch.autograd.history import edge_of, mark_written
+from mindtorch.autograd.history import edge_of, mark_written, noted_edge
 from mindtorch.autograd.node import as_saved_tensor
 from mindtorch.autograd.node_base import ConnectedNode, second_backward
 from mindtorch.autograd.once_differentiable import once_differentiable as once_differentiable
@@ -224,11 +224,11 @@ class Function(metaclass=FunctionMeta):
         recorded = _thread.grad_enabled and any(edges)
         output = _run_forward(cls, ctx, args)
         outputs = output if isinstance(output, tuple) else (output,)
-        for tensor in ctx.dirty_tensors:
-            _check_dirty(tensor, outputs)
-            mark_written(tensor)
+        _mark_dirty(ctx.dirty_tensors)
         returned, marked, written = outputs, ctx.non_differentiable, ctx.dirty_tensors
-        outputs = connect_outputs(ctx, ctx if recorded else None, tensors, outputs)
+        kept = (*ctx.to_save, *(ctx.saved_for_forward or ())) if _has_setup_context(cls) else ()
+        outputs = connect_outputs(ctx, ctx if recorded else None, tensors, outputs, kept)
+        _check_dirty(written, returned)
         _save(ctx, recorded)
         if _thread.dual_level >= 0 and _thread.forward_grad_enabled:
             roles = [role_of(each, marked, written) for each in returned]
@@ -279,10 +279,15 @@ def _run_forward(function: type[Function], ctx: BackwardFunction, args: tuple) -
         state.set_grad_enabled(grad_enabled)
 
 
-def _check_dirty(tensor: Any, outputs: Sequence[Any]) -> None:
-    if not isinstance(tensor, Tensor):
-        raise RuntimeError("mark_dirty can only accept variables, but argument ")
-    if all(tensor is not output for output in outputs):
+def _mark_dirty(tensors: Sequence[Any]) -> None:
+    for tensor in tensors:
+        if not isinstance(tensor, Tensor):
+            raise RuntimeError("mark_dirty can only accept variables, but argument ")
+        mark_written(tensor)
+
+
+def _check_dirty(tensors: Sequence[Tensor], outputs: Sequence[Any]) -> None:
+    if any(all(tensor is not output for output in outputs) for tensor in tensors):
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
             "modified inplace must all be outputs of the Function."
@@ -305,8 +310,8 @@ def _save(ctx: BackwardFunction, recorded: bool) -> None:
 def _saved(ctx: BackwardFunction, tensor: Any) -> Any:
     if tensor is None:
         return None
-    edge = edge_of(tensor)
-    return save_output(ctx, tensor) if edge is not None and edge[0] is ctx else save(tensor)
+    edge = noted_edge(tensor)
+    return save_output(ctx, tensor) if edge and edge[0] is ctx else save(tensor)
 
 
 # -------------------- names that older programs use --------------------

@@ -3,6 +3,7 @@
 from typing import Any
 
 from mindtorch import errors
+from mindtorch.autograd.fitting import check_shape
 from mindtorch.tensor import Tensor
 
 
@@ -12,7 +13,7 @@ def gradients_of_tensors(node: Any, results: tuple) -> tuple:
     grads = []
     for position, (grad, takes_tensor) in enumerate(zip(results, node._takes_tensor, strict=True)):
         if takes_tensor:
-            _check(grad, node.next_edges[len(grads)])
+            _check(grad, node, node.next_edges[len(grads)])
             grads.append(grad)
         elif grad is not None:
             raise RuntimeError(
@@ -35,7 +36,7 @@ def _one_per_argument(node: Any, results: tuple) -> tuple:
     return results
 
 
-def _check(grad: Any, edge: Any) -> None:
+def _check(grad: Any, node: Any, edge: Any) -> None:
     if grad is None:
         return
     if not isinstance(grad, Tensor):
@@ -45,3 +46,6 @@ def _check(grad: Any, edge: Any) -> None:
             "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got "
             "false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
         )
+    shape = None if edge is None else edge[0].output_metadata(edge[1])[0]
+    if shape is not None:
+        check_shape(grad, shape, node, edge)  # before the engine does, which gives up what the node has saved

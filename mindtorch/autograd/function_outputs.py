@@ -3,19 +3,22 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, check_inplace, edge_of, is_view, rebase, set_history
+from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, check_inplace, is_view, noted_edge, rebase, set_history
 from mindtorch.autograd_meta import MULTI_OUTPUT
 from mindtorch.tensor import Tensor, alias_of, set_outputs, share_version, view_of
 from mindtorch.warning import warn
 
 
-def connect_outputs(ctx: Any, node: Any, inputs: Sequence[Tensor], outputs: Sequence[Any]) -> tuple:
-    """The outputs as `apply` returns them; `node` is None when nothing is recorded."""
+def connect_outputs(
+    ctx: Any, node: Any, inputs: Sequence[Tensor], outputs: Sequence[Any], kept: Sequence[Any]
+) -> tuple:
+    """The outputs as `apply` returns them; `node` is None when nothing is recorded. `kept`: what may not be returned as
+    it is, since `setup_context`, which has not seen what becomes of it, has saved it."""
     if node is not None:
         set_outputs(node, [_metadata_of(output) for output in outputs])
     tensors = [output for output in outputs if isinstance(output, Tensor)]
     results = [
-        _connect(ctx, node, inputs, output, position, len(tensors)) if isinstance(output, Tensor) else output
+        _connect(ctx, node, inputs, output, position, len(tensors), kept) if isinstance(output, Tensor) else output
         for position, output in enumerate(outputs)
     ]
     if node is not None:
@@ -30,13 +33,19 @@ def _metadata_of(result: Any) -> tuple:
 
 
 def _belongs_to(result: Any, node: Any) -> bool:
-    return isinstance(result, Tensor) and result.grad_fn is node
+    edge = noted_edge(result) if isinstance(result, Tensor) else None
+    return bool(edge) and edge[0] is node
 
 
-def _connect(ctx: Any, node: Any, inputs: Sequence[Tensor], output: Tensor, position: int, count: int) -> Tensor:
+def _connect(
+    ctx: Any, node: Any, inputs: Sequence[Tensor], output: Tensor, position: int, count: int, kept: Sequence[Any]
+) -> Tensor:
     is_input = _contains(inputs, output)
     is_written = _contains(ctx.dirty_tensors, output)
-    if node is None or _contains(ctx.non_differentiable, output) or not _is_differentiable(output):
+    is_constant = node is None or _contains(ctx.non_differentiable, output) or not _is_differentiable(output)
+    if is_input and not is_written and _contains(kept, output) and not (is_constant and output.requires_grad):
+        raise RuntimeError(_SAVED_AS_IS)
+    if is_constant:
         output = _unconnected(output, is_input, is_written)
     elif is_written:
         return _rewritten(node, output, position, count, is_input)
@@ -72,7 +81,7 @@ def _rewritten(node: Any, output: Tensor, position: int, count: int, is_input: b
 
 def _unconnected(output: Tensor, is_input: bool, is_written: bool) -> Tensor:
     """An output without gradient. An input is returned as something else, so that its own flags stay as they are."""
-    if edge_of(output) is None:
+    if not output.requires_grad:
         return _view_of_itself(output) if is_input and not is_written else output
     if is_input:
         alias = alias_of(output)
@@ -90,6 +99,11 @@ def _forbid_writing(result: Any, creation: str) -> None:
         result._mt_meta.creation = creation
 
 
+_SAVED_AS_IS = (
+    "An input that has been returned as-is as output is being saved for backward. This is not supported if you "
+    "override setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup "
+    "ctx inside the forward function itself."
+)
 _NOT_AN_INPUT = (
     "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there is no need to pass "
     "it to mark_dirty()."

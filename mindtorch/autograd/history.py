@@ -71,6 +71,11 @@ def edges_of(tensors: Sequence[Any]) -> tuple:
     return ()
 
 
+def noted_edge(tensor: Tensor) -> Any:
+    """The edge of a tensor as it was noted last: a view is not taken again, which is an error if it may not be."""
+    return tensor._mt_edge or (tensor._mt_meta.edge if type(tensor._mt_meta) is ViewMeta else None)
+
+
 def require_grad(leaf: Tensor) -> None:
     """Make a tensor a leaf whose gradient is computed. A view that is a leaf goes on asking its base first."""
     autograd_meta(leaf).requires_grad = True
@@ -186,7 +191,7 @@ def check_inplace(tensor: Tensor) -> None:
     if meta.base is not None:
         _check_writable(meta, "is being")
         if edge_of(tensor) is not None and _is_leaf(meta.base):
-            written = "a view of a leaf Variable" if tensor._is_view() else "a leaf Variable"
+            written = "a leaf Variable" if _is_the_same(meta) else "a view of a leaf Variable"
             raise RuntimeError(f"{written} that requires grad is being used in an in-place operation.")
     if meta.requires_grad:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
@@ -314,4 +319,11 @@ def _check_writable(meta: ViewMeta, what_happened: str) -> None:
 
 def _is_leaf(tensor: Tensor) -> bool:
     edge = edge_of(tensor)
-    return edge is None or edge[0].accumulates
+    return edge is None or edge[0].begins
+
+
+def _is_the_same(meta: ViewMeta | None) -> bool:
+    """Whether a view is its base, as it looks inside a level of `vmap`."""
+    while meta is not None and meta.replay is not None and meta.replay[0] in CROSSINGS:
+        meta = meta.parent
+    return meta is None

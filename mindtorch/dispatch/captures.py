@@ -50,11 +50,19 @@ class OwnTensors:
     __slots__ = ("given", "made", "metas", "depth", "outer")
 
     def __init__(self, given: Sequence[Tensor], depth: int, outer: "OwnTensors | None") -> None:
-        self.given = TensorSet(given)
-        self.metas = {id(tensor._mt_meta): tensor._mt_meta for tensor in given if type(tensor._mt_meta) is ViewMeta}
+        self.given = TensorSet()
+        self.metas: dict[int, ViewMeta] = {}
         self.made = TensorSet()
         self.depth = depth
         self.outer = outer
+        self.give(given)
+
+    def give(self, tensors: Sequence[Tensor]) -> None:
+        """Note more tensors that the function is given."""
+        for tensor in tensors:
+            self.given.add(tensor)
+            if type(tensor._mt_meta) is ViewMeta:
+                self.metas[id(tensor._mt_meta)] = tensor._mt_meta
 
     def __contains__(self, tensor: Tensor) -> bool:
         return tensor in self.made or tensor in self.given

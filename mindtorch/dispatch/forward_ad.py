@@ -2,7 +2,8 @@
 
 The generated formula of an op is called as `jvp(result, arguments, tangents)`. `arguments` are the op's arguments in
 the order of the schema; `tangents` has the same length, with the tangent of every tensor argument (of a list, a list of
-them) and None for one without and for all other arguments. It returns the tangent of the result, a tuple for several.
+them) and None for one without and for all other arguments. It returns the tangent of the result, a tuple for several,
+or None if none of the tangents that it speaks of is there.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -69,9 +70,11 @@ def call_with_tangents(run: Callable, function: Callable, args: tuple, kwargs: d
         if entry.jvp is None:
             return result
         new = entry.jvp(result, arguments, tangents)
+        if new is None:
+            return result
     with inside_of(number + 1):
         for output, tangent in _pairs(result, new):
-            _store(output, tangent, tangents, entry.is_inplace)
+            _store(output, tangent, arguments, tangents, entry.is_inplace)
     return result
 
 
@@ -108,13 +111,22 @@ def _pairs(result: Any, tangents: Any) -> list[tuple[Any, Any]]:
     return [(result, tangents[0] if isinstance(tangents, (tuple, list)) else tangents)]
 
 
-def _store(output: Any, tangent: Any, given: list, written: bool) -> None:
+def _have_other_dtypes(tangents: list, arguments: list) -> bool:
+    """Whether a tangent was given in another dtype than that of its tensor."""
+    pairs = zip(tangents, arguments)
+    return any(isinstance(tangent, Tensor) and tangent.dtype != value.dtype for tangent, value in pairs)
+
+
+def _store(output: Any, tangent: Any, arguments: list, given: list, written: bool) -> None:
     if output is None or not isinstance(tangent, Tensor) or not (output.is_floating_point() or output.is_complex()):
         return
-    dtype = promote_types(tangent.dtype, output.dtype)
+    dtype = output.dtype
+    if tangent.dtype != dtype and _have_other_dtypes(given, arguments):
+        dtype = promote_types(tangent.dtype, dtype)
     with inside_of(_thread.dual_level):
         if tangent.shape != output.shape or tangent.dtype != dtype:  # as the zeros of missing tangents would have it
             tangent = tangent.to(dtype).expand(output.shape)
-        if not output._is_view() and (tangent._is_view() or any(tangent is other for other in given)):
+        meta = output._mt_meta  # which knows of views across levels of vmap, too
+        if (meta is None or meta.base is None) and (tangent._is_view() or any(tangent is other for other in given)):
             tangent = tangent.clone()  # a write to the output must not change the tangents of the inputs
     (write_tangent if written else set_tangent)(output, tangent)

@@ -155,17 +155,20 @@ def write_tangent(tensor: Tensor, tangent: Tensor) -> None:
     if old is None and base is not None:
         set_tangent(base, tangent.new_zeros(base.shape))
         old = tangent_of(tensor)
-    if old is None or _is_other_view(old, tangent):
+    if old is None or _is_other_view(old, tangent, tensor):
         set_tangent(tensor, tangent)
     else:
         with inside_of(_thread.dual_level):
             old.copy_(tangent)
 
 
-def _is_other_view(old: Tensor, tangent: Tensor) -> bool:
-    """Whether the tensor looks at its memory in another way now (`t_`), as the new tangent does."""
+def _is_other_view(old: Tensor, tangent: Tensor, tensor: Tensor) -> bool:
+    """Whether the tensor looks at its memory in another way now (`t_`), as the new tangent does. A new tangent on the
+    memory of the old one may also be that of what was written (`x[2].copy_(x[0])`)."""
     return old.shape != tangent.shape or (
-        tangent._base is not None and (tangent._base is old or tangent._base is old._base)
+        old.stride() != tensor.stride()
+        and tangent._base is not None
+        and (tangent._base is old or tangent._base is old._base)
     )
 
 

@@ -1,6 +1,6 @@
 """Forward mode as functions of functions: `jvp`, `linearize`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal, overload
@@ -15,10 +15,10 @@ from mindtorch.autograd.forward_ad import (
     unpack_dual,
 )
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.captures import watching_writes
+from mindtorch.dispatch.captures import OwnTensors, watching_writes
 from mindtorch.func.arguments import check_outputs, chosen, positions_of, replaced, split_aux
 from mindtorch.func.levels import running_transform
-from mindtorch.pytree import TreeSpec, tree_flatten, tree_leaves
+from mindtorch.pytree import TreeSpec, tree_flatten
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
@@ -59,8 +59,10 @@ def jvp_of_arguments(
         )
     _check_tensors(sources, "primals")
     _check_tensors(directions, "tangents")
-    with _forward_level((primals, directions)):  # an op that writes a dual tensor writes its tangent, too
-        duals = spec.unflatten(map(make_dual, sources, directions))
+    with _forward_level(directions) as own:  # an op that writes a dual tensor writes its tangent, too
+        made = list(map(make_dual, sources, directions))
+        own.give(made)
+        duals = spec.unflatten(made)
         args = duals if argnums is None else replaced(primals, duals, positions_of(argnums, len(primals)))
         output, aux = split_aux(func(*args), has_aux, _JVP)
         outputs, output_spec = tree_flatten(output)
@@ -79,15 +81,15 @@ def _check_tensors(values: list, what: str) -> None:
 
 
 @contextmanager
-def _forward_level(args: tuple) -> Iterator[None]:
+def _forward_level(args: Sequence[Tensor]) -> Iterator[OwnTensors]:
     """A level of forward AD, in any that other calls of `jvp` have opened; not in a user's own."""
-    with running_transform() as depth, watching_writes(tree_leaves(args)), _set_fwd_grad_enabled(True):
+    with running_transform() as depth, watching_writes(args) as own, _set_fwd_grad_enabled(True):
         enter = enter_inner_level if _thread.jvp_levels else enter_dual_level
         level = enter()
         _thread.dual_levels[level].depth = depth
         _thread.jvp_levels += 1
         try:
-            yield
+            yield own
         finally:
             _thread.jvp_levels -= 1
             exit_dual_level(level=level)

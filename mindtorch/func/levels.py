@@ -20,9 +20,11 @@ from mindtorch.autograd.grad_mode import set_inference
 from mindtorch.autograd.graph import disable_saved_tensors_hooks
 from mindtorch.autograd.history import edge_of
 from mindtorch.autograd.node_base import ConnectedNode
+from mindtorch.autograd_meta import ViewMeta
 from mindtorch.dispatch.captures import TensorSet, watching_writes
 from mindtorch.dispatch.tangents import set_tangent, tangent_of
 from mindtorch.dispatch.torch_dispatch import ask_op, dispatching_arguments
+from mindtorch.dispatch.view_recipe import ViewRecipe
 from mindtorch.pytree import tree_leaves
 from mindtorch.tensor import Tensor, autograd_meta, edge_to, set_output, twin_of
 
@@ -57,6 +59,8 @@ class Level:
     def __init__(self) -> None:
         self.records_outside = _thread.grad_enabled
         self._made = TensorSet()  # what the function has made
+        self._nodes: list[LevelInput] = []
+        self._released: dict[int, tuple[Tensor, Tensor]] = {}  # id of a result or a base -> (it, what it is outside)
         self._inputs: dict[int, tuple[Tensor, Tensor]] = {}  # id of the alias -> (alias, the tensor that was given)
 
     def enter(self, tensor: Any) -> Any:
@@ -67,7 +71,9 @@ class Level:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         outer_edge = edge_of(tensor) if self.records_outside else None
         alias = _alias(tensor)
-        alias._mt_edge = edge_to(LevelInput(outer_edge, alias))
+        node = LevelInput(outer_edge, alias)
+        self._nodes.append(node)
+        alias._mt_edge = edge_to(node)
         autograd_meta(alias).requires_grad = True
         self._inputs[id(alias)] = alias, tensor
         return alias
@@ -80,14 +86,22 @@ class Level:
 
     def close(self) -> None:
         """From now on, histories that end in the inputs of this level lead nowhere."""
-        for alias, _ in self._inputs.values():
-            alias._mt_edge[0].is_open = False
+        for node in self._nodes:
+            node.is_open = False
 
     def released(self, tensor: Any) -> Any:
         """A tensor that the function returned, as it is outside of the level."""
-        given = self._inputs.get(id(tensor))
-        if given is not None:
-            return given[1]
+        known = self._inputs.get(id(tensor)) or self._released.get(id(tensor))
+        if known is None:
+            known = self._released[id(tensor)] = tensor, self._outside(tensor)
+        return known[1]
+
+    def _outside(self, tensor: Tensor) -> Tensor:
+        meta = tensor._mt_meta
+        if type(meta) is ViewMeta:
+            base = self.released(meta.base)
+            if base is not meta.base:
+                return ViewRecipe(tensor, meta.base)(base)
         edge = edge_of(tensor)
         if edge is None or (self.records_outside and self.reaches_outside((edge,))):
             return tensor

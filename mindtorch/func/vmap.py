@@ -59,7 +59,7 @@ def vmap(
         def run(values: Sequence[Any], count: int) -> tuple[list, TreeSpec, list]:
             return _run(func, flat_dims, values, spec, out_dims, randomness, count, kwargs)
 
-        if chunk_size is None or chunk_size >= size:
+        if chunk_size is None:
             results, out_spec, _ = run(flat_args, size)
         else:
             results, out_spec = _run_in_chunks(run, flat_dims, flat_args, size, chunk_size, randomness)

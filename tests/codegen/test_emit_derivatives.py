@@ -130,10 +130,10 @@ def test_saved_facts_and_numbers(tmp_path):
 
             __slots__ = ("factor", "weight_shape")
 
-            saved = ("weight", "self")
+            saved = ("self", "weight")
 
             def apply(node, edges, grad):
-                weight, self = node.unpack()
+                self, weight = node.unpack()
                 if grad is None:
                     return (None, None)
                 return (

@@ -123,7 +123,7 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
                     node = nodes.PowBackward0()
                     node.sequence_nr = next_sequence_nr()
                     node.next_edges = (input_edge, exponent_edge)
-                    node.kept = (save(input), save(exponent) if input_edge else None)
+                    node.kept = (save(exponent) if input_edge else None, save(input))
             kind = common_kind(input, exponent)
             try:
                 result = wrap(_pow_kernels[kind or type(input_array)](input_array, exponent_array), node, kind)
@@ -139,10 +139,10 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
 
             __slots__ = ()
 
-            saved = ("self", "exponent", "result")
+            saved = ("exponent", "self", "result")
 
             def apply(node, edges, grad):
-                self, exponent, result = node.unpack()
+                exponent, self, result = node.unpack()
                 if grad is None:
                     return (None, None)
                 return (
@@ -400,8 +400,8 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
                     node.factor = factor
                     node.weight_shape = None if weight is None else weight_array.shape
                     node.kept = (
-                        save(weight) if input_edge and weight is not None else None,
                         save(input) if weight_edge else None,
+                        save(weight) if input_edge and weight is not None else None,
                     )
             try:
                 return wrap(_scale_kernels[type(input_array)](input_array, weight_array, factor, padding, step), node)

@@ -11,6 +11,7 @@ from typing import Any
 from mindtorch.backends.batched import errors
 from mindtorch.batched_array import BatchedArray, Level
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.iterator.checks import check_result_dtype
 
 Rule = Callable[..., Any]
 Kernel = Callable[..., Any]
@@ -115,7 +116,9 @@ def batched(op: str, rule: Rule) -> Kernel:
             raise errors.no_out_variant(op)
         if not batch.has(out):
             raise errors.inplace_on_unbatched(op)
-        return write(batch, out, rule(batch, *args))
+        samples = rule(batch, *args)
+        check_result_dtype(samples.dtype, out.dtype)
+        return write(batch, out, samples)
 
     return kernel
 

@@ -7,6 +7,7 @@ from mindtorch import geometry
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, run
 from mindtorch.backends.batched.dims import shifted, shifted_dims
 from mindtorch.batched_array import BatchedArray, level_numbered
+from mindtorch.errors import dim_out_of_range
 from mindtorch.memory_format import contiguous_format
 
 Ints = Sequence[int]
@@ -24,7 +25,10 @@ def view(op: str, promotion: None) -> Kernel:
 
 
 def _of_one_element(op: str, batch: Batch, input: Any, options: Sequence[Any]) -> Any:
-    """Samples without dimensions, which the dimensions 0 and -1 name all the same."""
+    """Samples without dimensions, which the dimensions 0 and -1 name all the same, if there is something to do with
+    them."""
+    if op in _TAKE_PARTS:
+        raise dim_out_of_range(1, 1)
     samples = run("view", batch.front(input), (batch.size, 1))
     if op in _KEEP_NO_DIMENSION:
         shifted(op, (input, *options), 0)  # checks the dimensions
@@ -32,6 +36,7 @@ def _of_one_element(op: str, batch: Batch, input: Any, options: Sequence[Any]) -
     return run(op, *shifted(op, (samples, *options), 0))
 
 
+_TAKE_PARTS = frozenset(("select.int", "split.Tensor", "split_with_sizes", "unbind.int"))
 _KEEP_NO_DIMENSION = frozenset(("transpose.int", "squeeze.dim", "squeeze.dims", "view.dtype"))
 
 

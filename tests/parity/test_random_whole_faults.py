@@ -1,0 +1,200 @@
+"""What whole random programs have found: for each kind of fault, short programs whose last line is compared."""
+
+import pytest
+
+from tests.parity.programs import assert_same
+from tests.parity.test_random_faults import value_of
+
+FUNCTION = """
+class F(T.autograd.Function):
+    generate_vmap_rule = True
+    @staticmethod
+    def forward({arguments}): return {value}
+    @staticmethod
+    def setup_context(ctx, inputs, output): {settings}
+    @staticmethod
+    def backward(ctx, grad): return {gradient}
+    @staticmethod
+    def jvp(ctx, *tangents): return tangents[0]
+"""
+
+
+def function(value="a * 2", settings="pass", gradient="grad", arguments="a"):
+    """The lines of a custom Function, as one line of a program."""
+    text = FUNCTION.format(value=value, settings=settings, gradient=gradient, arguments=arguments)
+    return f"exec({text!r}, globals())"
+
+
+# What stands in front of the lines of a kind.
+BEFORE = {
+    "inputs of transforms": "x = T.ones(2, 3); written = lambda a, view: (eval(f'({view}).mul_(2)'), a.sum())[1]",
+    "captured tensors": "x, c = T.ones(2, 3), T.ones(2, 3); run = lambda call, given: (eval(call), given)",
+    "views that leave a transform": "x = T.ones(2, 4); w = T.tensor(3., requires_grad=True)",
+    "in place with a result of another dtype": "i, c = T.ones(2, 3, dtype=T.uint8), T.ones(2, 3)",
+    "samples without dimensions": "x = T.ones(3)",
+    "order of saved tensors": "x = T.ones(3, requires_grad=True) * 1; y = T.ones(3, 3, requires_grad=True) * 2\n"
+    "seen = []\n"
+    "hooks = T.autograd.graph.saved_tensors_hooks(lambda t: seen.append(t.detach().flatten()[0].item()) or t, "
+    "lambda t: t)",
+    "tangents": "h = T.ones(3, 1, dtype=T.float16); s = T.tensor(1.5); fw = T.autograd.forward_ad",
+    "parts of dual tensors": "fw = T.autograd.forward_ad",
+    "samples in chunks": "x = T.arange(12.).reshape(3, 2, 2)",
+    "no gradient for a view from no_grad mode": "b = T.ones(2, 3, requires_grad=True) * 2; seen = []\n"
+    "with T.no_grad(): v = b[-1:]",
+}
+KINDS = {
+    "inputs of transforms": [
+        *[
+            f"T.func.{transform}(lambda a: written(a, {view!r}))(x)"
+            for transform in ("grad", "jacrev", "hessian", "grad_and_value")
+            for view in ("a", "a[0]", "a[:0]", "a.mT", "a.detach()", "a.view_as(a)", "a * 1")
+        ],
+        "T.func.grad(lambda a: T.func.grad(lambda b: written(b, 'a[0]'))(a).sum())(x)",
+        "T.func.grad(lambda a: T.vmap(lambda b: written(b, 'a'))(a).sum())(x)",
+        "T.func.grad(lambda a: T.vmap(lambda b: written(b, 'a[0]'))(a).sum())(x)",
+        "T.func.vjp(lambda a: written(a, 'a[0]'), x * T.ones((), requires_grad=True))",
+        "T.func.grad(lambda a: written(a, 'T.vmap(lambda b: b)(a)'))(x)",
+    ],
+    "captured tensors": [
+        *[
+            f"T.func.{call}"
+            for call in (
+                "jacfwd(lambda a: run('x.remainder_(-2.5)', a)[1])(x)",
+                "jvp(lambda a: run('x.mul_(2)', a)[1], (x,), (x * 1,))",
+                "jvp(lambda a: run('x[0].mul_(2)', a)[1], (x,), (c,))",
+                "jvp(lambda a: a.mul_(2), (x,), (c,))[0]",
+                "jvp(lambda a: a[0].mul_(2), (x,), (c,))",
+                "jvp(lambda a: a.mul_(a), (x[0],), (c[0],)); x",
+            )
+        ],
+        "v = T.func.grad(lambda a: (a * 1).add_(a).sum())(x); v",
+    ],
+    "views that leave a transform": [
+        "r = T.func.vjp(lambda a: a[:, :2], x)[0]; (r._base is x, r)",
+        "r = T.func.vjp(lambda a: a[:, :2], x)[0]; r.mul_(w); (x.requires_grad, x.sum().backward(), w.grad)",
+        "p, q = T.func.vjp(lambda a: (lambda b: (b, b.mT))(a.sin()), x)[0]; q.mul_(w); (q._base is p, p.requires_grad, "
+        "p.sum().backward(), w.grad)",
+        "r = T.func.vjp(lambda a: a.sin().mT, x)[0]; r._is_view()",
+        "r = T.func.vjp(lambda a: a[0].view_as(a[0]), x * w)[0]; g = T.autograd.grad(r.sum(), w); (r._is_view(), g)",
+        "r = T.func.vjp(lambda a: T.view_as_complex(a.view(2, 2, 2)), x)[0]; (r._base is x, r)",
+        "T.func.grad_and_value(lambda a: a[0, 0])(x)[1]._base is x",
+        "T.vmap(lambda a: T.func.vjp(lambda b: b[:2], a)[0])(x)",
+        "T.func.grad(lambda a: a.mul(2).add_(a).sum(), has_aux=False)(x); x._version",
+    ],
+    "in place with a result of another dtype": [
+        f"T.vmap(lambda a, b: ({call}, a, b)[1:])(i.clone(), c.clone())"
+        for call in (
+            *("a.div_(a)", "a.mul_(1.5)", "a.add_(b)", "a.sin_()", "a.atan2_(b)"),
+            *("a.copy_(b)", "a.masked_fill_(b > 0, 2.5)", "a.sigmoid_()"),
+            *("b.mul_(a)", "b.copy_(a)", "b.logical_not_()", "b.sub_(a)"),
+        )
+    ],
+    "samples without dimensions": [
+        f"T.vmap(lambda a: a.{call})(x)"
+        for call in (
+            *("select(0, 0)", "split(1, 0)", "split(1, -1)", "split([1], 0)", "split_with_sizes([1], 0)", "unbind(0)"),
+            *("chunk(1, 0)", "narrow(0, 0, 1)", "transpose(0, 0)", "squeeze(0)", "unfold(0, 1, 1)", "movedim(0, 0)"),
+        )
+    ],
+    "order of saved tensors": [
+        f"with hooks: r = {call}\nseen"
+        for call in (
+            *("y @ x", "y.mm(y * 3)", "T.addmm(y, y * 3, y * 5)", "T.dot(x * 3, x * 5)", "(x * 3) ** (x * 5)"),
+            *("T.lerp(x * 3, x * 5, x * 7)", "T.addcmul(x, x * 3, x * 5)", "T.nn.functional.linear(y * 3, y * 5, x)"),
+            *("(x * 3) / (x * 5)", "T.atan2(x * 3, x * 5)", "T.addmv(x, y * 3, x * 5)", "T.where(x > 0, x * 3, x)"),
+            *("T.nn.functional.layer_norm(y * 3, (3,), x * 5)", "T.baddbmm(y[None], y[None] * 3, y[None] * 5)"),
+            *("T.nn.functional.conv1d(y[None] * 3, y[:, :, None] * 5)", "T.addcdiv(x, x * 3, x * 5)"),
+        )
+    ],
+    "tangents": [
+        *[
+            f"[r.dtype for r in T.func.jvp(lambda a: {call}, (s,), (s,))]"
+            for call in ("T.add(a, h, alpha=2)", "h - a", "a * h", "h / a", "T.where(h > 0, a, h)", "T.maximum(a, h)")
+        ],
+        "T.vmap(T.func.jacfwd(lambda a: T.add(a[0], h)))(T.ones(2, 2))",
+        *[
+            f"T.func.jvp(T.{name}, (T.tensor([1., 1, 2, N.nan, 1]), T.tensor([1., 2, 1, 1, N.nan])), "
+            "(T.ones(5), T.ones(5) * 5))"
+            for name in ("fmax", "fmin", "maximum", "minimum")
+        ],
+        *[
+            f"with fw.dual_level(): d = fw.make_dual(T.ones(3), T.ones(3)); z = T.zeros(3); {call}; "
+            "t = fw.unpack_dual(z).tangent; u = fw.unpack_dual(d).tangent\n(t, u.clone())"
+            for call in ("z.eq_(d)", "d.eq_(z)", "z.lt_(d)", "z.copy_(d)", "z.add_(d)", "z.logical_and_(d)")
+        ],
+    ],
+    "tangents of what is written": [
+        f"f = lambda a: ({call}, a)[1]; x = T.tensor([[1., 2, 3], [4, 5, 6]]); {transform}"
+        for call in (
+            *("a[1].mul_(3)", "a[T.tensor(1)].mul_(3)", "a[:2].mul_(a[2])", "a[1].add_(a[0])", "a[1:].sqrt_()"),
+            *("a[1].copy_(a[2] * 5)", "a.view(3)[1].mul_(3)", "a[[0, 1]].mul_(3)", "a.mul_(3)", "a[1].zero_()"),
+            *(
+                "a.__setitem__(1, a[0] * 3)",
+                "a[2].fill_(a[0])",
+                "a[2].copy_(a[0])",
+                "a[1:].fill_(a[0])",
+                "a[:2].copy_(a[1:].clone())",
+                "a.T.t_().squeeze_()",
+            ),
+        )
+        for transform in (
+            "T.func.jvp(f, (x[0].clone(),), (x[0] * 2,))",
+            "T.vmap(lambda a: T.func.jvp(f, (a,), (a * 2,)))(x)",
+            "T.func.jvp(T.vmap(f), (x,), (x * 2,))",
+            "T.vmap(T.func.jacfwd(lambda a: f(a * 1)))(x)",
+        )
+    ],
+    "parts of dual tensors": [
+        f"x = {tensor}\nwith fw.dual_level(): p, t = fw.unpack_dual(x); r = (p is x, p._base is x, p.is_leaf, t)\nr"
+        for tensor in ("T.ones(3)", "T.ones(3, requires_grad=True)", "T.ones(1, 3)[:, 1:]")
+    ],
+    "samples in chunks": [
+        *[
+            f"r = T.vmap(lambda a: a, in_dims={dim}, out_dims={out}, chunk_size={size})(x); (r._is_view(), r)"
+            for dim in (0, 1)
+            for out in (0, -1)
+            for size in (1, 2, 3, 9)
+        ],
+        "T.vmap(lambda a: x[0], chunk_size=9)(x)",
+    ],
+    "custom functions": [
+        *[
+            f"{function('a', settings)}; F.apply({tensor})"
+            for settings in ("ctx.save_for_backward(*inputs)", "ctx.save_for_forward(*inputs)", "pass")
+            for tensor in ("T.ones(2)", "T.ones(2, requires_grad=True)", "T.ones(2, dtype=T.int64)")
+        ],
+        f"{function('a * 2', 'ctx.mark_dirty(*inputs)')}; x = T.ones(2)\ntry: F.apply(x)\nexcept RuntimeError as e: "
+        "r = str(e)\n(r, x._version)",
+        f"{function('a[0] * 2', 'ctx.save_for_backward(*inputs)', 'ctx.saved_tensors[0].mean(0, keepdim=True)[:1]')}; "
+        "x = T.ones(2, 3, requires_grad=True)\nF.apply(x).sum().backward(); x.grad",
+        *[
+            f"{function('a[0] * 2', 'ctx.save_for_backward(*inputs)', gradient)}; x = T.ones(2, 3, requires_grad=True)"
+            "; y = F.apply(x)\ntry: y.sum().backward()\nexcept RuntimeError: pass\ny.sum().backward()"
+            for gradient in ("(ctx.saved_tensors, grad.sum())[1]", "(ctx.saved_tensors, T.ones(5))[1]")
+        ],
+        f"{function('(a.unbind(1)[0], a.exp_())[0]', 'ctx.mark_non_differentiable(output)')}; "
+        "F.apply(T.ones(3, 2, requires_grad=True)).requires_grad",
+    ],
+    "no gradient for a view from no_grad mode": [
+        "v.register_hook(lambda g: seen.append(g)); v.exp().sum().backward(); (seen, v.grad)",
+        "v.register_hook(lambda g: T.ones(7)); v.exp().sum().backward(); v.grad",
+        "v.exp().sum().backward(); (v.requires_grad, v.is_leaf, v.grad)",
+    ],
+    "ends of graphs that are written": [
+        "T.func.grad(lambda a: (a.mul_(2), a.sum())[1])(T.ones(3) * T.ones(3, requires_grad=True))",
+        "x = T.ones(2, 3, requires_grad=True); T.vmap(lambda a: a[None, :1].mul_(2))(x)",
+        "x = T.ones(2, 3, requires_grad=True); T.vmap(lambda a: a.mul_(2))(x)",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(f"{BEFORE.get(kind, '')}\n{code}", id=f"{kind}: {code[-60:]}")
+        for kind, codes in KINDS.items()
+        for code in codes
+    ],
+)
+def test_program(code):
+    assert_same(lambda T: value_of(code, T))
