@@ -37,7 +37,7 @@ PEER := $(VENV)/.installed-peer
 EXAMPLES := $(VENV)/.installed-examples
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-gpt test test-debug codegen check stats lint format parity bench docs wheel diff snapshot clean
+.PHONY: help install demo demo-gpt test test-debug codegen check stats lint format parity fuzz bench docs wheel diff snapshot clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -105,6 +105,12 @@ format: $(DEV) ## let ruff fix what it can and black format the hand-written cod
 
 parity: $(PEER) ## compare with torch (installs it)
 	$(PYTEST) -n $(JOBS) tests/parity
+
+MINUTES ?= 10
+SEED ?=
+
+fuzz: $(PEER) ## run random programs in mindtorch and in torch: make fuzz MINUTES=10 SEED=1
+	$(PY) -m tests.parity.fuzz --minutes $(MINUTES) $(SEED:%=--seed %)
 
 bench: $(PEER) ## time mindtorch and torch in turn; writes benchmarks/results.md
 	$(PY) -m benchmarks

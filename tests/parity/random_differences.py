@@ -446,3 +446,57 @@ def _has_large_numbers(tensor: Any) -> bool:
 def _has_infinite_complex(tensor: Any) -> bool:
     """Whether a tensor has complex infinities or nans: C++ compilers and NumPy compute with them differently."""
     return tensor.is_complex() and not np.isfinite(to_numpy(tensor.detach().clone())).all()
+
+
+# -------------------- whole programs, in which everything that can be seen is compared --------------------
+
+# What texts of errors say about how a library is made of nodes and ops: (pattern, what stands for it).
+_OWN_WORDS = (
+    (re.compile(r"which is output \d+ of \w+"), "which is an output"),  # across levels of transforms
+    (re.compile(r"GeneratedBackward"), "Backward"),  # torch makes a class of its own for a transform
+    (re.compile(r"call in-place operation \(aten::[\w.]+\)"), "call an in-place operation"),
+    (re.compile(r"a view of a leaf Variable"), "a leaf Variable"),  # a sample may be moved to the front first
+    (re.compile(r"aten::floor_divide_? "), "aten::floor_divide "),
+    (re.compile(r"(is being|its base or another view of its base has been) modified inplace"), "is modified inplace"),
+)
+# Reasons to refuse a write, or a program: if there are two of them at once, either may come first.
+_REFUSALS = (
+    "attempted to call in-place operation",
+    "vmap: inplace arithmetic",
+    "vmap: index_put_",
+    "leaf Variable",
+    "refers to a single memory location",
+    "is modified inplace",
+    "modified by an inplace operation",
+    "output with shape",
+    "not implemented",
+    "does not support",
+    "Dimension out of range",
+    "Expected all outputs to be real",
+    "marked as dirty",
+    "does not require grad",
+    "Inference tensors cannot be saved",
+    "Inplace update to inference tensor",
+    "returned an invalid gradient",
+    "through the graph a second time",
+    "has changed the size",
+    "with out=... arguments",
+)
+
+
+def difference_of_refusals(ours: Exception | None, theirs: Exception | None) -> str | None:
+    """How two errors of a whole program differ."""
+    if any(part in str(theirs) for part in (*UNDEFINED, "ComplexHalf")):
+        return None
+    if ours is None or theirs is None or type(ours).__name__ != type(theirs).__name__:
+        return error_difference(ours, theirs)
+    left, right = (_in_common_words(str(error).split("\n")[0]) for error in (ours, theirs))
+    if left == right or (any(part in left for part in _REFUSALS) and any(part in right for part in _REFUSALS)):
+        return None
+    return error_difference(ours, theirs)
+
+
+def _in_common_words(text: str) -> str:
+    for pattern, word in _OWN_WORDS:
+        text = pattern.sub(word, text)
+    return text

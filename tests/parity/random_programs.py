@@ -1,25 +1,44 @@
 """Random programs: statements on a handful of tensors, written as text so that a failing one can be read and shrunk.
 
 A statement is chosen by looking at torch's tensors as they are after the statements before it, so that most are legal
-and a few are not. `python -m tests.parity.random_programs FIRST COUNT` prints, shrunk, the programs of a range of
-seeds whose runs differ; with MINDTORCH_RANDOM_WIDE=1 the programs are wide: they also have statements about several
-outputs, `out=`, writes through views, and transforms of functions.
+and a few are not. There are three kinds of programs: *plain* ones; *wide* ones, which also have statements about
+several outputs, `out=`, writes through views, and transforms of functions; and *whole* ones, which mix fewer ops with
+all that programs are made of (functions, hooks, modes, threads, modules), and where what can be seen has to be equal.
+`python -m tests.parity.fuzz` runs them for a chosen time.
 """
 
-import os
-import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Container
+from dataclasses import dataclass
 
-from tests.parity import random_layers as random_layers  # these register their statements
+from tests.parity import random_graphs as random_graphs  # these register their statements
+from tests.parity import random_layers as random_layers
 from tests.parity import random_outputs as random_outputs
 from tests.parity import random_transforms as random_transforms
+from tests.parity.random_outputs import write_through_view
 from tests.parity.random_runs import Pair, first_difference
-from tests.parity.random_statements import leaf
+from tests.parity.random_shrinking import shrunk
+from tests.parity.random_statements import autograd_setting, leaf
+from tests.parity.random_whole import BODY, WHOLE
 from tests.parity.random_writer import FURTHER_STATEMENTS, STATEMENTS, Maker, Writer, make
 
-WIDE = bool(os.environ.get("MINDTORCH_RANDOM_WIDE"))
 MODES = ["T.no_grad()", "T.inference_mode()", "T.enable_grad()", "T.set_grad_enabled(False)", "T.no_grad()"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of programs: its statements, how many a program has, and whether all that can be seen has to be equal."""
+
+    statements: list[Maker]
+    length: int
+    strict: bool = False
+
+
+KINDS = {
+    "plain": Kind(STATEMENTS, 16),
+    "wide": Kind(STATEMENTS + FURTHER_STATEMENTS, 16),
+    "whole": Kind(BODY + WHOLE * 2 + [leaf] * 8 + [autograd_setting] * 6 + [write_through_view] * 5, 12, True),
+}
 
 
 def next_statement(w: Writer, statements: list[Maker]) -> str:
@@ -29,57 +48,71 @@ def next_statement(w: Writer, statements: list[Maker]) -> str:
     text = None
     while text is None:
         text = w.pick(statements)(w)
-    return f"with {w.pick(MODES)}: {text}" if w.chance(0.08) and " = make(" not in text else text
+    is_short = "\n" not in text and " = make(" not in text
+    return f"with {w.pick(MODES)}: {text}" if is_short and w.chance(0.08) else text
 
 
-# -------------------- programs --------------------
-
-
-def program(seed: int, wide: bool = WIDE, length: int = 16) -> tuple[list[str], str | None]:
+@dataclass(frozen=True, slots=True)
+class Failure:
     """The statements of a seed, up to the first at which the libraries differ, and that difference."""
-    pair = Pair(make, quiet=bool(seed % 3))
+
+    kind: str
+    seed: int
+    lines: list[str]
+    difference: str
+
+    def shrunk(self) -> "Failure":
+        """The same without what the difference does not need."""
+        lines, text = shrunk(self.lines, self.difference, self.run)
+        return Failure(self.kind, self.seed, lines, text)
+
+    def run(self, lines: list[str]) -> str | None:
+        return first_difference(make, lines, is_quiet(self.seed), KINDS[self.kind].strict)
+
+    def __str__(self) -> str:
+        program = "\n\n".join(self.lines)
+        return f"{self.kind} program of seed {self.seed}: {self.difference}\n\n" + _AGAIN.format(
+            program=program, kind=self.kind, quiet=is_quiet(self.seed)
+        )
+
+
+# Statements are apart by an empty line: the libraries are compared after each of them.
+_AGAIN = """python - <<'END'
+from tests.parity.random_programs import show
+show('''
+{program}
+''', {kind!r}, quiet={quiet})
+END"""
+
+
+def show(program: str, kind: str, quiet: bool) -> None:
+    """Run a program in both libraries and print how they differ."""
+    difference = first_difference(make, program.strip().split("\n\n"), quiet, KINDS[kind].strict)
+    sys.stdout.write(f"{difference or 'no difference'}\n")
+
+
+def is_quiet(seed: int) -> bool:
+    return bool(seed % 3)
+
+
+def failure(kind: str, seed: int) -> Failure | None:
+    """Run the program of a seed."""
+    pair = Pair(make, is_quiet(seed), KINDS[kind].strict)
     writer = Writer(seed, pair.theirs)
-    statements = STATEMENTS + FURTHER_STATEMENTS if wide else STATEMENTS
     lines: list[str] = []
-    while len(lines) < length:
-        line = next_statement(writer, statements)
-        if not pair.allows(line):
+    while len(lines) < KINDS[kind].length:
+        line = next_statement(writer, KINDS[kind].statements)
+        if "\n" not in line and not pair.allows(line):
             continue
         lines.append(line)
         difference = pair.step(line)
         if difference:
-            return lines, difference
-    return lines, pair.finish()
+            return Failure(kind, seed, lines, difference)
+    difference = pair.finish()
+    return Failure(kind, seed, lines, difference) if difference else None
 
 
-def kind(difference: str | None) -> str:
-    """A difference without the names and numbers in it."""
-    return re.sub(r"\bt\d+\b|-?\d+(\.\d+)?", "", difference or "")[:60]
-
-
-def shrunk(lines: list[str], quiet: bool) -> tuple[list[str], str | None]:
-    """The program without the statements that its difference does not need."""
-    difference = first_difference(make, lines, quiet)
-    place = len(lines) - 1
-    while place >= 0:
-        shorter = lines[:place] + lines[place + 1 :]
-        found = first_difference(make, shorter, quiet)
-        if found and kind(found) == kind(difference):
-            lines, difference = shorter, found
-        place -= 1
-    return lines, difference
-
-
-def failures(first: int, count: int, wide: bool = WIDE) -> Iterator[str]:
-    """For each seed with a difference: its shrunk program and what differs."""
-    for seed in range(first, first + count):
-        lines, difference = program(seed, wide)
-        if difference:
-            quiet = bool(seed % 3)
-            kept, short = shrunk(lines, quiet)
-            yield "\n".join([f"seed {seed}", *(f"    {line}" for line in kept), f"  {short or difference}"])
-
-
-if __name__ == "__main__":
-    for text in failures(int(sys.argv[1]), int(sys.argv[2])):
-        sys.stdout.write(f"{text}\n")
+def failures(kind: str, first: int, count: int, but: Container[int] = ()) -> list[str]:
+    """For each seed with a difference, but for some: its shrunk program and what differs."""
+    found = (failure(kind, seed) for seed in range(first, first + count) if seed not in but)
+    return [str(each.shrunk()) for each in found if each]

@@ -1,7 +1,9 @@
 """Runs a random program in mindtorch and in torch side by side and compares everything visible after each statement."""
 
+import copy
 import re
 import warnings
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from tests.parity.random_differences import (
     ALIKE,
     COMPOSITE,
     difference_of_errors,
+    difference_of_refusals,
     is_avoided,
     is_undefined,
     may_be_refused,
@@ -20,6 +23,7 @@ from tests.parity.random_differences import (
     mend_halfway,
     mend_value,
 )
+from tests.parity.random_notes import Numbers, coarser, in_threads, noted
 
 _NAME = re.compile(r"\bt\d+\b")
 _ATTRIBUTE = re.compile(r"\.([a-z]\w+)")
@@ -38,6 +42,7 @@ _WRITES = re.compile(r"\w_\(|out=|inplace=True|\] ?[-+*/]?= |[-+*/]= ")
 _CONVERTS = re.compile(r"out=|\(\(.*\)\.to\(T\.|cross_entropy|poisson_nll|cosine_sim")
 _UNSTABLE = re.compile(r"grad_fn=<\w+>")  # names of nodes are compared apart
 ERRORS = (
+    AssertionError,
     ArithmeticError,
     AttributeError,
     IndexError,
@@ -54,8 +59,14 @@ class Env(dict):
     """The names that a program sees in one library: the library, `make`, and the tensors made so far."""
 
     def __init__(self, T: Any, make: Any):
-        super().__init__(T=T, make=lambda *spec: make(T, *spec), calls=[])
+        super().__init__(T=T, make=lambda *spec: make(T, *spec), calls=[], note=self.note, in_threads=in_threads)
+        self.update(fwAD=T.autograd.forward_ad, copy=copy)
         self.T = T
+
+    def note(self, where: str, *values: Any) -> Any:
+        """Write down what a hook or a function sees; it is given on."""
+        self["calls"].append((where, [noted(value, self.T) for value in values]))
+        return values[0] if values else None
 
     def tensors(self) -> dict[str, Any]:
         return {name: value for name, value in self.items() if name[0] == "t" and isinstance(value, self.T.Tensor)}
@@ -68,37 +79,33 @@ class Pair:
     cannot pile up. A quiet run does not look at the graph before the end: looking renews the history of views.
     """
 
-    def __init__(self, make: Any, quiet: bool):
+    def __init__(self, make: Any, quiet: bool, strict: bool = False):
         self.ours, self.theirs = Env(mindtorch, make), Env(torch, make)
-        self.quiet = quiet
+        self.quiet, self.strict = quiet, strict
         self.parted = False
+        self.coarsest = torch.float64  # of the dtypes that the program has had
         self.precision: str | None = None  # the dtype whose tolerance holds for what the last statement has made
         self.versions: dict[int, tuple[int, Any]] = {}
         self.lines: list[str] = []
 
     def allows(self, line: str) -> bool:
-        """Whether what a statement does is defined: not when it writes memory that it also reads differently."""
-        if not all(any(hasattr(owner, name) for owner in _OWNERS) for name in _ATTRIBUTE.findall(line)):
-            return False  # one of the operators that only torch has
-        tensors = self.theirs.tensors()
-        used = [tensors[name] for name in dict.fromkeys(_NAME.findall(line)) if name in tensors]
-        if is_avoided(line, used, list(tensors.values())):
-            return False
-        if not _WRITES.search(line):
-            return True
-        return not any(map(overlaps_itself, used)) and not any(
-            partly_overlap(one, other) for place, one in enumerate(used) for other in used[:place]
-        )
+        return is_defined(line, self.theirs.tensors())
 
     def step(self, line: str) -> str | None:
         """Run a statement in both; how they then differ."""
         self.lines.append(line)
         errors = [run(line, env) for env in (self.ours, self.theirs)]
         self.precision = "float32" if _CONVERTS.search(line) else None
-        if isinstance(errors[1], NameError):  # a shrunk program that dropped too much
+        if isinstance(errors[1], (NameError, SyntaxError)):  # a shrunk program that dropped too much
             return None
         if self.parted:
             return None
+        if any(errors) and self.strict:
+            # Of two reasons for an error each library has found one, perhaps after different parts of the statement.
+            self.parted = "INTERNAL ASSERT" in str(errors[1]) or error_difference(*errors) is not None
+            self._drop_unknown()
+            mend_halfway(errors[1], line, self.ours.tensors(), self.theirs.tensors())
+            return prefixed("error", difference_of_refusals(*errors)) or self.compare()
         if any(errors):
             # How far a backward pass got before an error is not defined; other errors may be allowed to differ.
             self.parted = "backward(" in line or is_undefined(errors[1]) or error_difference(*errors) is not None
@@ -119,9 +126,10 @@ class Pair:
         return any(self.ours[name].shape != tensor.shape for name, tensor in self.theirs.tensors().items())
 
     def _drop_unknown(self) -> None:
-        """Forget the results of a dtype that mindtorch has not."""
+        """Forget the results of a dtype that mindtorch has not, and what has left a transform that has ended."""
         for name, tensor in self.theirs.tensors().items():
-            if tensor.dtype is torch.complex32:
+            is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor) or tensor._is_zerotensor()
+            if tensor.dtype is torch.complex32 or is_wrapped:
                 del self.theirs[name]
                 self.ours.pop(name, None)
 
@@ -134,16 +142,31 @@ class Pair:
         quiet = self.quiet if quiet is None else quiet
         for name in theirs:
             precision = self.precision if theirs[name].dtype is torch.float64 else None
-            text = tensor_difference(ours[name], theirs[name], quiet, precision) or self.version_difference(
-                ours[name], theirs[name]
-            )
+            if self.strict:
+                precision = self._note_precision(theirs[name].dtype)
+                text = strict_difference(ours[name], theirs[name], quiet, precision, self._has_no_layout())
+            else:
+                text = tensor_difference(ours[name], theirs[name], quiet, precision)
+            text = text or self.version_difference(ours[name], theirs[name])
             if text and text.startswith("value") and mend_value(ours[name], theirs[name], theirs):
                 text = None
             if text:
                 return text.replace(": ", f": {name} ", 1)
-        if self.ours["calls"] != self.theirs["calls"]:
-            return f"hook calls: {self.ours['calls']}, expected {self.theirs['calls']}"
+        Numbers.precision = self._note_precision(torch.float64)
+        for mine, other in zip_longest(self.ours["calls"], self.theirs["calls"]):
+            if mine != other:
+                return f"hook calls: {mine}, expected {other}"
         return base_difference(ours, theirs) or sharing_difference(ours, theirs)
+
+    def _has_no_layout(self) -> bool:
+        """Whether strides are a library's own business: where a batching rule puts the samples is."""
+        return any("vmap" in line or "jac" in line or "hessian" in line or "batched" in line for line in self.lines)
+
+    def _note_precision(self, dtype: torch.dtype) -> str:
+        """The coarsest precision that the program has computed in so far: what is compared may come from there."""
+        if dtype.is_floating_point or dtype.is_complex:
+            self.coarsest = max(self.coarsest, dtype.to_real(), key=lambda each: torch.finfo(each).eps)
+        return str(self.coarsest).removeprefix("torch.")
 
     def version_difference(self, ours: Any, theirs: Any) -> str | None:
         """Whether a version went up by another number than torch's since both tensors were new.
@@ -158,6 +181,9 @@ class Pair:
         if key not in self.versions:
             self.versions[key] = (gap, theirs)  # which keeps the tensor, and so its id
         expected = self.versions[key][0]
+        if self.strict and "vmap" in "".join(self.lines[-1:]):  # how often a batching rule writes is its own business
+            self.versions[key] = (gap, theirs)
+            return None
         return None if gap == expected else f"version: {versions[0]}, expected {versions[1] + expected}"
 
     def finish(self) -> str | None:
@@ -172,6 +198,20 @@ class Pair:
             if left != right:
                 return f"repr: {name} {left}, expected {right}"
         return None
+
+
+def is_defined(line: str, tensors: dict[str, Any]) -> bool:
+    """Whether what a statement does is defined: not when it writes memory that it also reads differently."""
+    if not all(any(hasattr(owner, name) for owner in _OWNERS) for name in _ATTRIBUTE.findall(line)):
+        return False  # one of the operators that only torch has
+    used = [tensors[name] for name in dict.fromkeys(_NAME.findall(line)) if name in tensors]
+    if is_avoided(line, used, list(tensors.values())):
+        return False
+    if not _WRITES.search(line):
+        return True
+    return not any(map(overlaps_itself, used)) and not any(
+        partly_overlap(one, other) for place, one in enumerate(used) for other in used[:place]
+    )
 
 
 FINAL = (
@@ -241,9 +281,25 @@ def tensor_difference(ours: Any, theirs: Any, quiet: bool, precision: str | None
     return None
 
 
-def strides(tensor: Any) -> tuple[int, ...] | None:
-    """The strides that matter: those of dimensions with more than one element."""
-    return tuple(s for s, size in zip(tensor.stride(), tensor.shape) if size > 1) if tensor.numel() else None
+def strict_difference(ours: Any, theirs: Any, quiet: bool, precision: str, any_layout: bool) -> str | None:
+    """How anything that can be seen of two tensors differs."""
+    for what, fact in (STRICT_FACTS if quiet else STRICT_FACTS | STRICT_GRAPH_FACTS).items():
+        left, right = observed(fact, ours), observed(fact, theirs)
+        if left != right and not (any_layout and what == "strides"):
+            return f"{what}: {left}, expected {right}"
+    text = prefixed("value", close(ours, theirs, coarser(str(theirs.dtype).removeprefix("torch."), precision)))
+    if text or quiet or observed(is_leaf, theirs) is not True and not observed(retains_grad, theirs):
+        return text
+    return strict_gradient_difference(ours.grad, theirs.grad, precision, any_layout)
+
+
+def strict_gradient_difference(ours: Any, theirs: Any, precision: str, any_layout: bool) -> str | None:
+    if theirs is not None and torch._C._functorch.is_functorch_wrapped_tensor(theirs):
+        return None  # of a transform that has ended: torch cannot read it
+    if ours is None or theirs is None:
+        return None if ours is theirs else f"grad: {ours}, expected {theirs}"
+    text = strict_difference(ours, theirs, False, precision, any_layout)
+    return text and f"grad {text}"
 
 
 def observed(fact: Any, tensor: Any) -> Any:
@@ -263,6 +319,23 @@ def is_leaf(tensor: Any) -> bool:
     return tensor.is_leaf
 
 
+def strides(tensor: Any) -> tuple[int, ...] | None:
+    """The strides that matter: those of dimensions with more than one element."""
+    return tuple(s for s, size in zip(tensor.stride(), tensor.shape) if size > 1) if tensor.numel() else None
+
+
+def retains_grad(tensor: Any) -> bool:
+    return tensor.retains_grad
+
+
+STRICT_FACTS = {
+    "type": lambda t: type(t).__name__,
+    "dtype": lambda t: str(t.dtype),
+    "shape": lambda t: tuple(t.shape),
+    "strides": strides,
+    "offset": lambda t: t.storage_offset() if t.numel() else None,
+    "conjugate": lambda t: t.is_conj(),
+}
 GRAPH_FACTS = {
     "inference": lambda t: t.is_inference(),
     "requires_grad": lambda t: t.requires_grad,
@@ -271,6 +344,7 @@ GRAPH_FACTS = {
     "output_nr": lambda t: t.output_nr,
     "retains_grad": lambda t: t.retains_grad,
 }
+STRICT_GRAPH_FACTS = GRAPH_FACTS | {"grad_fn": lambda t: t.grad_fn is not None, "output_nr": lambda t: None}
 
 
 def kind_of_node(node: Any) -> str:
@@ -307,6 +381,8 @@ def base_difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str | None:
     for name, tensor in theirs.items():
         for other, base in theirs.items():
             expected = tensor._base is base
+            if not expected and tensor._base is not None and all(tensor._base is not each for each in theirs.values()):
+                continue  # what a transform has made, and the program does not see
             if (ours[name]._base is ours[other]) != expected:
                 return f"base: {other} of {name} {not expected}, expected {expected}"
     return None
@@ -334,8 +410,8 @@ def storage_root(tensor: Any) -> np.ndarray:
     return array
 
 
-def first_difference(make: Any, lines: list[str], quiet: bool) -> str | None:
-    pair = Pair(make, quiet)
+def first_difference(make: Any, lines: list[str], quiet: bool, strict: bool = False) -> str | None:
+    pair = Pair(make, quiet, strict)
     for line in lines:
         difference = pair.step(line)
         if difference:

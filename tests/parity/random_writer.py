@@ -70,6 +70,8 @@ class Writer:
     def __init__(self, seed: int, env: Env):
         self.random = random.Random(seed)
         self.env = env
+        self.root = self  # which counts the names, also for the blocks that are written within
+        self.depth = 0
         self.count = 0
 
     def pick(self, choices: Any) -> Any:
@@ -83,8 +85,20 @@ class Writer:
         names = list(self.env.tensors())
         if len(names) > 8 or (len(names) > 4 and self.chance(0.1)):
             return self.pick(names)
-        self.count += 1
-        return f"t{self.count}"
+        return self.fresh()
+
+    def number(self) -> int:
+        self.root.count += 1
+        return self.root.count
+
+    def fresh(self) -> str:
+        """A name that the program does not have yet."""
+        return f"t{self.number()}"
+
+    def result(self, tensors: dict[str, Any]) -> str | None:
+        """What of the tensors of a function it returns: mostly the last to which a gradient can be sent."""
+        fitting = [name for name, each in tensors.items() if each.is_floating_point() or each.is_complex()]
+        return (fitting or [None])[-1] if self.chance(0.9) else self.pick(fitting or [None])
 
     def name(self, wanted: Callable[[Any], bool] = lambda tensor: True) -> str | None:
         """The name of a tensor of a wanted kind (now and then of any kind: errors are to be the same too)."""

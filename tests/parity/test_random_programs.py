@@ -1,28 +1,58 @@
 """Random programs do the same in mindtorch as in PyTorch, statement by statement.
 
-MINDTORCH_RANDOM_PROGRAMS=9000 runs more of them, MINDTORCH_RANDOM_SEED=5000 others, MINDTORCH_RANDOM_WIDE=1 only wide
-ones (transforms of functions, several outputs, more `out=`); `python -m tests.parity.random_programs FIRST COUNT`
-shrinks those that differ.
+MINDTORCH_RANDOM_PROGRAMS=9000 runs more of them, MINDTORCH_RANDOM_SEED=5000 others; `make fuzz` runs whole ones for a
+chosen time.
 """
 
 import os
 
 import pytest
+import torch
 
-from tests.parity.random_programs import WIDE, failures
+import mindtorch
+from tests.parity.known import OURS, Cause
+from tests.parity.random_programs import failure, failures
+from tests.parity.random_torch_faults import PROOFS
 
 COUNT = int(os.environ.get("MINDTORCH_RANDOM_PROGRAMS", "5000"))
 FIRST = int(os.environ.get("MINDTORCH_RANDOM_SEED", "0"))
-WIDE_SHARE = 8  # one in so many is wide in a run of both
+SHARES = {"plain": 1, "wide": 8, "whole": 50}  # one in so many
 GROUP = 20
+# Whole programs that differ, by seed. Not all classes of differences are mended yet, so the seeds are the same each
+# day; those of the day are for `make fuzz`.
+CAPTURED_ALIAS = Cause(OURS, "torch does not see that c[...] is captured, in vmap and jvp", "levels as torch has them")
+KNOWN = {
+    57: Cause(OURS, "a write through v[...] to the primal part of a dual tensor", "to find the leaf that torch means"),
+    60: CAPTURED_ALIAS,
+    76: Cause(OURS, "isfinite of half precision packs a tensor in torch", "the ops that torch makes it of"),
+    87: Cause(
+        OURS, "le_ of a tensor that is the same for all samples: the text of the error", "torch's order of checks"
+    ),
+}
 
 
-@pytest.mark.parametrize("first", range(FIRST, FIRST + COUNT, GROUP))
-def test_random_programs(first):
-    assert "\n".join(failures(first, GROUP)) == ""
+@pytest.mark.parametrize(
+    ("kind", "first"),
+    [(kind, first) for kind, share in SHARES.items() for first in range(FIRST, FIRST + COUNT // share, GROUP)],
+)
+def test_random_programs(kind, first):
+    known = KNOWN if kind == "whole" else ()
+    assert "\n".join(failures(kind, first, GROUP, known)) == ""
 
 
-@pytest.mark.skipif(WIDE, reason="all the programs are wide")
-@pytest.mark.parametrize("first", range(FIRST, FIRST + COUNT // WIDE_SHARE, GROUP))
-def test_wide_random_programs(first):
-    assert "\n".join(failures(first, GROUP, wide=True)) == ""
+@pytest.mark.parametrize("seed", KNOWN)
+def test_known_differences(seed):
+    """A program that does the same as in torch leaves the list."""
+    assert failure("whole", seed), f"agrees with torch: take it out of {KNOWN[seed]}"
+
+
+@pytest.mark.parametrize("proof", PROOFS.values(), ids=PROOFS)
+def test_torch_is_wrong(proof):
+    """Programs of a class go back into the generator when torch is mended."""
+    said, right = proof(mindtorch)
+    assert said == right
+    try:
+        said, right = proof(torch)
+    except RuntimeError:
+        return  # refused, though there is nothing wrong with it
+    assert said != right

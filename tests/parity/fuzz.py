@@ -1,0 +1,102 @@
+"""Run random programs in both libraries for a chosen time: `python -m tests.parity.fuzz --minutes 10 --seed 1`.
+
+The seeds of programs count up from a million times the seed. Prints a short program for each class of differences as
+it is found, ends with a list of the classes, and with status 1 if there are any. The programs run in processes of their
+own, as torch may crash or wait forever; such a program is a class of its own.
+"""
+
+import argparse
+import multiprocessing
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+
+import torch
+
+from tests.daily import SEED
+from tests.parity.random_programs import KINDS, Failure, failure
+from tests.parity.random_shrinking import kind_of
+
+SECONDS = 120  # in which one program, and what makes it short, has to end
+AT_ONCE = 200  # programs that a process runs before another takes its place
+SHOWN = 2  # programs of each class
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--first", type=int, help="the first program, instead of the one that follows from the seed")
+    parser.add_argument("--count", type=int, default=sys.maxsize, help="how many programs at most")
+    parser.add_argument("--kind", choices=KINDS, default="whole")
+    return parser.parse_args()
+
+
+def work(kind: str, first: int, count: int, pipe: Connection) -> None:
+    """Run programs, and send the seed of each before, and how it differs after it."""
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    classes = Counter()
+    for seed in range(first, first + count):
+        pipe.send(seed)
+        found = failure(kind, seed)
+        name = found and kind_of(found.difference)
+        classes[name] += 1
+        pipe.send(found.shrunk() if found and classes[name] <= SHOWN else found)
+
+
+def results(kind: str, first: int, count: int, end: float) -> Iterator[tuple[int, Failure | None]]:
+    """The seed of each program, and how it differs, until the time is over."""
+    after = first + count
+    while first < after and time.monotonic() < end:
+        mine, theirs = multiprocessing.Pipe(duplex=False)
+        process = multiprocessing.Process(target=work, args=(kind, first, min(AT_ONCE, after - first), theirs))
+        process.start()
+        theirs.close()
+        for seed, found in _received(kind, mine, end):
+            yield seed, found
+            first = seed + 1
+        process.kill()
+        process.join()
+
+
+def _received(kind: str, pipe: Connection, end: float) -> Iterator[tuple[int, Failure | None]]:
+    while time.monotonic() < end:
+        try:
+            seed = pipe.recv()
+        except EOFError:
+            return
+        try:
+            is_late = not pipe.poll(SECONDS)
+            yield seed, Failure(kind, seed, [], "no end") if is_late else pipe.recv()
+        except EOFError:
+            yield seed, Failure(kind, seed, [], "crash")
+            return
+        if is_late:
+            return
+
+
+def main() -> int:
+    given = arguments()
+    first = given.seed * 1_000_000 if given.first is None else given.first
+    classes: dict[str, list[int]] = {}
+    count = 0
+    for seed, found in results(given.kind, first, given.count, time.monotonic() + 60 * given.minutes):
+        count += 1
+        if found:
+            seeds = classes.setdefault(kind_of(found.difference), [])
+            seeds.append(seed)
+            if len(seeds) <= SHOWN:
+                sys.stdout.write(f"{found}\n\n")
+                sys.stdout.flush()
+    sys.stdout.write(f"{count} {given.kind} programs from seed {first} on: {len(classes)} classes of differences\n")
+    for name, seeds in sorted(classes.items(), key=lambda item: -len(item[1])):
+        sys.stdout.write(f"  {len(seeds)} x {name}   {seeds[:6]}\n")
+    return bool(classes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""Blocks of random programs: bodies of functions and of `with`, written line by line.
+
+What a line would do is seen on copies of the program's tensors, in torch, before the block is part of the program.
+"""
+
+import re
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from tests.parity.random_runs import Env, is_defined, run
+from tests.parity.random_writer import Maker, Writer, make
+
+MAY_FAIL = 0.06  # of the lines with an error, how many stay
+_ASSIGNED = re.compile(r"^(t\d+)(, t\d+)? [-+*/]?= ")
+# In the function of a vmap, torch changes the shape of the tensor outside, not that of the sample.
+_RESHAPES = re.compile(r"\.(t|squeeze|unsqueeze|transpose|swapaxes)_\(")
+# Ops without a rule for forward mode, or with tangents that share memory; torch's where forgets complex gradients.
+_WITHOUT_TANGENTS = re.compile(r"fmod|remainder|floor_divide|//|%|T\.where")
+_ON_GRAPHS = re.compile(
+    r"backward\(|autograd\.grad|_hook|retain_grad|note\("
+)  # copies have no graph: errors say nothing
+
+
+class Body(Writer):
+    """Writes the lines of a block on copies of tensors, to which it gives names."""
+
+    def __init__(self, parent: Writer, tensors: dict[str, Any], owned: bool):
+        self.random, self.root, self.depth = parent.random, parent.root, parent.depth + 1
+        self.env = Env(torch, make)
+        self.env.update(tensors)
+        self.kept = () if owned else tuple(tensors)  # the names that lines may not bind to something else
+
+    def new(self) -> str:
+        return self.fresh()
+
+    def write(self, makers: list[Maker], length: int) -> list[str]:
+        lines: list[str] = []
+        for _ in range(length * 5):
+            line = self.pick(makers)(self) if len(lines) < length else None
+            if line and self._suits(line) and self._works(line):
+                lines.append(line)
+        return lines
+
+    def _suits(self, line: str) -> bool:
+        bound = _ASSIGNED.match(line)
+        if (self.kept and _RESHAPES.search(line)) or _WITHOUT_TANGENTS.search(line):
+            return False
+        return not (bound and bound[1] in self.kept) and is_defined(line, self.env.tensors())
+
+    def _works(self, line: str) -> bool:
+        error = run(line, self.env)
+        return error is None or bool(_ON_GRAPHS.search(line)) or self.chance(MAY_FAIL)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of a program: its name, the lines that define it, and what it gives for the tensors it is tried on."""
+
+    name: str
+    text: str
+    result: Any
+
+
+def copied(tensors: dict[str, Any]) -> dict[str, Any]:
+    """Copies of tensors which share memory as the tensors do, outside of any graph but for leaves."""
+    storages: dict[int, Any] = {}
+    return {name: _copy(tensor, storages) for name, tensor in tensors.items() if not tensor.is_sparse}
+
+
+def _copy(tensor: Any, storages: dict[int, Any]) -> Any:
+    storage = tensor.untyped_storage()
+    kept = storages.setdefault(storage.data_ptr(), storage.clone())
+    with torch.no_grad():
+        copy = torch.empty(0, dtype=tensor.dtype)
+        copy.set_(kept, tensor.storage_offset(), tensor.shape, tensor.stride())
+    return copy.requires_grad_() if tensor.requires_grad and not tensor._is_view() and tensor.is_leaf else copy
+
+
+def _place(tensor: Any) -> int:
+    return tensor.untyped_storage().data_ptr()
+
+
+def sample_of(tensor: Any, dim: int | None = None) -> Any:
+    """A copy of a tensor, or of what a `vmap` over a dimension shows of it."""
+    copy = copied({"": tensor})[""].detach()
+    return copy if dim is None else copy.select(dim, 0)
+
+
+def indented(lines: list[str]) -> str:
+    return textwrap.indent("\n".join(lines), "    ")
+
+
+def block(w: Writer, header: str, makers: list[Maker], length: int) -> str | None:
+    """Lines under a header such as `with ...:`, which bind names of the program."""
+    body = Body(w, copied(w.env.tensors()), owned=isinstance(w, Body) is False)
+    lines = body.write(makers, length)
+    return f"{header}\n{indented(lines)}" if lines else None
+
+
+def function(w: Writer, inputs: list[Any], makers: list[Maker], length: int, used: list[str] | None) -> Function | None:
+    """A function of tensors such as these, which captures others that share no memory with those used, if any."""
+    names = [w.fresh() for _ in inputs]
+    tensors = w.env.tensors()
+    places = {_place(tensors[name]) for name in used or ()}
+    outer = copied({name: each for name, each in tensors.items() if _place(each) not in places} if used else {})
+    few = dict(list(outer.items())[-2:])
+    body = Body(w, few | dict(zip(names, inputs, strict=True)), owned=False)
+    lines = body.write(makers, length)
+    made = {name: tensor for name, tensor in body.env.tensors().items() if name not in few}
+    result = body.result(made)
+    if result is None:
+        return None
+    name = f"f{w.number()}"
+    text = f"def {name}({', '.join(names)}):\n{indented([*lines, f'return {result}'])}"
+    return Function(name, text, body.env[result])

@@ -1,0 +1,57 @@
+"""Where random programs do not go, as torch is wrong there: for each class a proof, which fails when torch is mended.
+
+A proof is a function of the library that gives what the library says and what is right, found in another way.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+Proof = Callable[[Any], tuple[Any, Any]]
+PROOFS: dict[str, Proof] = {}
+
+
+def wrong(proof: Proof) -> Proof:
+    PROOFS[proof.__name__] = proof
+    return proof
+
+
+@wrong
+def result_that_is_the_same_for_all_samples(T: Any) -> tuple[Any, Any]:
+    """`out_dims` says where the samples are in the result, whether they differ or not."""
+    constant, samples = T.tensor([[1.0, 2.0], [3.0, 4.0]]), T.zeros(2)
+    mapped = T.vmap(lambda sample: constant, out_dims=1)(samples)
+    return mapped.tolist(), T.stack([constant for _ in samples], 1).tolist()
+
+
+@wrong
+def sample_that_takes_another_shape(T: Any) -> tuple[Any, Any]:
+    """As in a loop over the samples, the tensor that they are parts of keeps its shape."""
+    mapped, looped = T.zeros(2, 3, 4), T.zeros(2, 3, 4)
+    T.vmap(lambda sample: sample.transpose_(0, 1).sum())(mapped)
+    for sample in looped:
+        sample.transpose_(0, 1)
+    return tuple(mapped.shape), tuple(looped.shape)
+
+
+@wrong
+def gradient_that_shares_memory(T: Any) -> tuple[Any, Any]:
+    """A backward pass writes to `.grad`, and to nothing else that the program has."""
+    x = T.ones(1, 3, requires_grad=True)
+    direction = T.ones(3)
+    for _ in range(2):
+        x.view(3).backward(direction.view(3))
+    return direction.tolist(), [1.0, 1.0, 1.0]
+
+
+@wrong
+def tangent_that_shares_memory(T: Any) -> tuple[Any, Any]:
+    """The derivative of `f` by finite differences."""
+
+    def f(x: Any) -> Any:
+        kept = T.fmod(x, 3.0)
+        x[0] = 7.0
+        return x + 2 * kept
+
+    x, v, step = T.tensor([0.5, 1.0], dtype=T.float64), T.ones(2, dtype=T.float64), 2.0**-20
+    quotient = (f(x + step * v) - f(x - step * v)) / (2 * step)
+    return T.func.jvp(f, (x.clone(),), (v.clone(),))[1].tolist(), quotient.tolist()
