@@ -11,6 +11,7 @@ import numpy as np
 
 import mindtorch
 from codegen.model import Model, Op
+from mindtorch.autograd.node_base import RefusingNode
 from tests.harness import samples_of, specs_in
 from tests.samples import DTYPE_GROUPS, DtypeOf, Sample, TensorSpec
 
@@ -42,7 +43,7 @@ def example_of(model: Model, op: Op) -> list[str]:
     with_grad = _differentiable(model, op, written)
     result = _try(written, with_grad)
     first = result[0] if isinstance(result, (tuple, list)) else result
-    if not with_grad or not first.requires_grad:
+    if not with_grad or not first.requires_grad or _is_refused(first.grad_fn):
         return [*written.assignments(()), written.call]
     gradients = [f"{name}.grad" for name in with_grad[:_MOST_GRADIENTS]]
     y = "result" if "y" in written.tensors else "y"
@@ -50,6 +51,11 @@ def example_of(model: Model, op: Op) -> list[str]:
     loss += ".abs()" if first.is_complex() else ""
     backward = f"{loss}.sum().backward()" if first.ndim else f"{loss}.backward()"
     return [*written.assignments(with_grad), f"{y} = {written.call}", y, backward, *gradients]
+
+
+def _is_refused(node: Any) -> bool:
+    """Whether a backward pass from a node meets an op that has no derivative."""
+    return isinstance(node, RefusingNode) or any(_is_refused(each) for each, _ in node.next_functions if each)
 
 
 def best_sample(op: Op) -> Sample:

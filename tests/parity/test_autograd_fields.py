@@ -4,10 +4,11 @@ import pytest
 import torch
 
 import mindtorch
-from tests.harness import describe, sampled_ops, samples_of, tensors_in
+from tests.harness import describe, samples_of, tensors_in
+from tests.parity.peer import torch_ops
 from tests.parity.test_ops import both
 
-OPS = sampled_ops()
+OPS = torch_ops()
 _MASK = 2**64
 
 

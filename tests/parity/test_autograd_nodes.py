@@ -13,12 +13,11 @@ from tests.harness import (
     function_of,
     inplace_samples,
     outcome,
-    sampled_ops,
     samples_of,
     tensors_in,
     variant,
 )
-from tests.parity.peer import runs_in_torch
+from tests.parity.peer import torch_ops
 from tests.parity.programs import assert_same, sample
 
 
@@ -139,7 +138,7 @@ def test_cosine_similarity_keeps_what_torch_keeps():
 
 # -------------------- the op table --------------------
 
-OPS = [op for op in sampled_ops() if runs_in_torch(op) and "float64" in dtypes_of(op)]
+OPS = [op for op in torch_ops() if "float64" in dtypes_of(op)]
 FORMS = [form for op in OPS for form in (op, variant(op, "inplace")) if form]
 FEW = 3  # samples of each op: more of them have the same nodes
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import mindtorch
-from tests.harness import describe, dtypes_of, outcome, sampled_ops, samples_of
-from tests.parity.peer import runs_in_torch
+from tests.harness import describe, dtypes_of, outcome, samples_of
+from tests.parity.peer import torch_ops
 from tests.parity.test_ops import WRONG_IN_TORCH, gradients, knows_more, names, outcome_difference, report, tangents
 
 NUMBER = 0.75 - 1.25j
@@ -30,7 +30,7 @@ def with_complex_numbers(op, sample):
     return replace(sample, args=tuple(args), kwargs={**sample.kwargs, **dict.fromkeys(keywords, NUMBER)})
 
 
-OPS = [op for op in sampled_ops() if runs_in_torch(op) and numbers_of(op) and "complex128" in dtypes_of(op)]
+OPS = [op for op in torch_ops() if numbers_of(op) and "complex128" in dtypes_of(op)]
 
 
 def first_gradients(T, op, sample):

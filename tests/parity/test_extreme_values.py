@@ -10,7 +10,7 @@ import pytest
 import torch as peer
 
 import mindtorch
-from tests.harness import function_of, outcome, sampled_ops, to_numpy
+from tests.harness import function_of, outcome, to_numpy
 from tests.parity.extreme_values import (
     ALLOWED,
     COMPLEX,
@@ -25,6 +25,7 @@ from tests.parity.extreme_values import (
     integers,
     reals,
 )
+from tests.parity.peer import torch_ops
 
 UNITS = 8  # of the last place
 LANES = 64  # torch computes what is left over with other functions
@@ -59,7 +60,7 @@ def choices(op: Any) -> Iterator[dict[str, Any]]:
 LEFT_OUT = ("polynomial", "lcm")
 OPS = {
     op.name: op
-    for op in sampled_ops()
+    for op in torch_ops()
     if op.family in ("pointwise", "special")
     and 1 <= len(tensors_of(op)) <= 3
     and not any(part in op.name for part in LEFT_OUT)

@@ -6,10 +6,11 @@ import pytest
 import torch
 
 import mindtorch
-from tests.harness import arguments_of, dtypes_of, inplace_samples, sampled_ops, variant
+from tests.harness import arguments_of, dtypes_of, inplace_samples, variant
+from tests.parity.peer import torch_ops
 
 ERRORS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
-FORMS = [form for op in sampled_ops() if (form := variant(op, "inplace")) is not None]
+FORMS = [form for op in torch_ops() if (form := variant(op, "inplace")) is not None]
 # What torch computes of an expanded tensor, which it does not refuse here, depends on the order in which it writes;
 # and the samples of index_put_ have None among the indices, which torch's method does not take.
 NOT_COMPARED = ("tril_", "triu_", "addmv_", "baddbmm_", "index_put_")

@@ -22,7 +22,6 @@ from tests.harness import (
     model,
     outcome,
     result_difference,
-    sampled_ops,
     samples_of,
     specs_in,
     tensors_in,
@@ -30,9 +29,9 @@ from tests.harness import (
     without_dtype,
     without_overlap,
 )
-from tests.parity.peer import runs_in_torch
+from tests.parity.peer import torch_ops
 
-OPS = [op for op in sampled_ops() if runs_in_torch(op)]
+OPS = torch_ops()
 FLOATING = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 EVERY_DTYPE = (*FLOATING, "bool", "uint8", "int8", "int16", "int32", "int64")
 

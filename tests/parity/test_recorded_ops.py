@@ -13,16 +13,15 @@ from tests.harness import (
     function_of,
     inplace_samples,
     outcome,
-    sampled_ops,
     samples_of,
     specs_in,
     tensor_of,
     tensors_in,
     variant,
 )
-from tests.parity.peer import runs_in_torch
+from tests.parity.peer import torch_ops
 
-FORMS = [form for op in sampled_ops() if runs_in_torch(op) for form in (op, variant(op, "inplace")) if form is not None]
+FORMS = [form for op in torch_ops() for form in (op, variant(op, "inplace")) if form is not None]
 
 # Gradients that mindtorch has and PyTorch has not.
 DIFFERENTIATED_HERE = {

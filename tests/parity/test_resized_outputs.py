@@ -7,6 +7,7 @@ import torch
 
 import mindtorch
 from tests import harness
+from tests.parity.peer import torch_ops
 
 SMALL, LARGE = 1, 60  # elements in `out`: fewer than the results have, and more
 
@@ -19,7 +20,7 @@ LEFT_IN_SHAPE = {"binary_cross_entropy", "binary_cross_entropy_backward"}
 
 def forms():
     """Every op with an `out=` variant."""
-    return [(op, form) for op in harness.sampled_ops() if (form := harness.variant(op, "out")) is not None]
+    return [(op, form) for op in torch_ops() if (form := harness.variant(op, "out")) is not None]
 
 
 def first_call(op):

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 import mindtorch
-from tests.harness import arguments_of, dtypes_of, function_of, outcome, sampled_ops, samples_of, tensors_in
-from tests.parity.peer import runs_in_torch
+from tests.harness import arguments_of, dtypes_of, function_of, outcome, samples_of, tensors_in
+from tests.parity.peer import torch_ops
 
-OPS = [op for op in sampled_ops() if runs_in_torch(op)]
+OPS = torch_ops()
 
 OTHERWISE = {
     "imag": "NumPy gives a view without elements the offset of its base",

@@ -145,7 +145,13 @@ def test_the_version_of_a_tensor_that_is_not_batched_is_watched():
 
 def inplace_ops():
     forms = [variant(op, "inplace") for op in sampled_ops() if "nondeterministic_seeded" not in op.tags]
-    return [form for form in forms if form is not None and form.schema.returns]
+    return [form for form in forms if form is not None and form.schema.returns and form.name != "detach_"]
+
+
+def test_samples_are_not_detached_in_place():
+    """They are views of the batch, as in torch."""
+    with pytest.raises(RuntimeError, match="Can't detach views in-place"):
+        vmap(lambda x: x.detach_())(torch.ones(2))
 
 
 @pytest.mark.parametrize("form", inplace_ops(), ids=lambda form: form.name)
