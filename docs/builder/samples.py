@@ -55,7 +55,9 @@ def example_of(model: Model, op: Op) -> list[str]:
 
 def _is_refused(node: Any) -> bool:
     """Whether a backward pass from a node meets an op that has no derivative."""
-    return isinstance(node, RefusingNode) or any(_is_refused(each) for each, _ in node.next_functions if each)
+    if node is None:
+        return False
+    return isinstance(node, RefusingNode) or any(_is_refused(each) for each, _ in node.next_functions)
 
 
 def best_sample(op: Op) -> Sample:
