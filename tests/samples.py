@@ -2615,13 +2615,14 @@ def fake_quantize(make):
 
 @samples
 def fake_quantize_tensors(make):
-    scale, zero = make.fixed([0.25], "float32"), make.fixed([1], "int32")
+    scale, zero = replace(make.fixed([0.25], "float32"), differentiable=False), make.fixed([1], "int32")
     yield _quantized(make(2, 3), scale, zero, -8, 7)
 
 
 @samples
 def fake_quantize_channels(make):
-    scales, zeros = make.fixed([0.25, 0.5, 0.125], "float32"), make.fixed([0, 3, -2], "int32")
+    scales = replace(make.fixed([0.25, 0.5, 0.125], "float32"), differentiable=False)
+    zeros = make.fixed([0, 3, -2], "int32")
     yield _quantized(make(2, 3), scales, zeros, 1, -8, 7)
     yield _quantized(make(3, 4, layout="transposed"), scales, zeros, 0, -8, 7)
 
