@@ -16,6 +16,7 @@ from mindtorch.autograd.node_base import ConnectedNode, second_backward
 from mindtorch.autograd.once_differentiable import once_differentiable as once_differentiable
 from mindtorch.autograd.saved_tensor import save, save_output, unpack
 from mindtorch.dispatch import anomaly, ops
+from mindtorch.dispatch.captures import leaving_watch
 from mindtorch.dispatch.tangents import without_forward_ad
 from mindtorch.dtype import from_numpy_dtype
 from mindtorch.tensor import Tensor
@@ -272,7 +273,10 @@ def _run_forward(function: type[Function], ctx: BackwardFunction, args: tuple) -
         with without_forward_ad():
             if not _has_setup_context(function):
                 return function.forward(ctx, *args)
-            output = function.forward(*args) if function.vmap is Function.vmap else forward_of_samples(function, args)
+            with leaving_watch():
+                output = (
+                    function.forward(*args) if function.vmap is Function.vmap else forward_of_samples(function, args)
+                )
             function.setup_context(ctx, args, output)
             return output
     finally:

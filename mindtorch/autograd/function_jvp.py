@@ -68,7 +68,9 @@ def _store(output: Any, tangent: Any, role: str, number: int, args: Sequence[Any
         )
     if old is not None or role is _CONSTANT:
         return
-    if output._is_view() and not tangent._is_view() and all(output is not value for value in args):
+    is_alias = output._is_view() and all(output is not value for value in args)
+    # In `torch.func.jvp` what `forward` gives is a tensor of the transform, which is no view.
+    if is_alias and not tangent._is_view() and not _thread.dual_levels[number].depth:
         raise RuntimeError(
             "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
         )

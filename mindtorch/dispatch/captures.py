@@ -47,7 +47,7 @@ class TensorSet:
 class OwnTensors:
     """The tensors of one run of a function. `depth`: how many transforms run then, this one included."""
 
-    __slots__ = ("given", "made", "metas", "depth", "outer")
+    __slots__ = ("given", "made", "metas", "depth", "outer", "is_left")
 
     def __init__(self, given: Sequence[Tensor], depth: int, outer: "OwnTensors | None") -> None:
         self.given = TensorSet()
@@ -55,6 +55,7 @@ class OwnTensors:
         self.made = TensorSet()
         self.depth = depth
         self.outer = outer
+        self.is_left = False  # while the forward of a custom Function runs, which no transform watches
         self.give(given)
 
     def give(self, tensors: Sequence[Tensor]) -> None:
@@ -96,6 +97,20 @@ def watching_writes(given: Iterable[Any]) -> Iterator[OwnTensors]:
         _thread.own_tensors = outer
 
 
+@contextmanager
+def leaving_watch() -> Iterator[None]:
+    """In this block every tensor may be written: a transform sees what a custom Function gives, not what it does."""
+    own = _thread.own_tensors
+    if own is None or own.is_left:
+        yield
+        return
+    own.is_left = True
+    try:
+        yield
+    finally:
+        own.is_left = False
+
+
 def _count(change: int) -> None:
     global _watching
     with _lock:
@@ -112,8 +127,11 @@ def _new_and_noted(cls: type) -> Any:
 
 
 def _is_own(target: Tensor) -> bool:
-    """Whether a tensor, or what it is a view of, was given or made. A view that was given is enough."""
+    """Whether a tensor, or what it is a view of, was given or made (a view that was given is enough), or no transform
+    watches."""
     own, meta = _thread.own_tensors, target._mt_meta
+    if own.is_left:
+        return True
     if meta is None or meta.base is None:
         return target in own
     if target in own.given or meta.base in own:

@@ -21,7 +21,7 @@ from mindtorch.batched_array import BatchedArray, Level, levels_of
 from mindtorch.dispatch.namespace import ops
 from mindtorch.geometry import strides_of
 from mindtorch.size import size_of
-from mindtorch.tensor import ASK, Tensor, new_object, share_version, view_of
+from mindtorch.tensor import ASK, Tensor, autograd_meta, new_object, share_version, view_of
 
 _thread = state.thread
 
@@ -110,7 +110,10 @@ def _view(op: Callable, source: Tensor, args: tuple, replay: tuple) -> Tensor:
 
 
 def _as_view(fresh: Tensor, source: Tensor, replay: tuple) -> Tensor:
-    if type(fresh) is not Tensor or source.is_inference():
+    if type(fresh) is not Tensor:
+        return fresh
+    if source.is_inference():
+        autograd_meta(fresh).inference = True
         return fresh
     view = view_of(source, fresh._mt_array, None, replay)
     own = view._mt_meta

@@ -17,7 +17,7 @@ from mindtorch.autograd.forward_ad import (
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.captures import OwnTensors, watching_writes
 from mindtorch.func.arguments import check_outputs, chosen, positions_of, replaced, split_aux
-from mindtorch.func.levels import running_transform
+from mindtorch.func.levels import outside_of_inference, running_transform
 from mindtorch.pytree import TreeSpec, tree_flatten
 from mindtorch.tensor import Tensor
 
@@ -83,7 +83,12 @@ def _check_tensors(values: list, what: str) -> None:
 @contextmanager
 def _forward_level(args: Sequence[Tensor]) -> Iterator[OwnTensors]:
     """A level of forward AD, in any that other calls of `jvp` have opened; not in a user's own."""
-    with running_transform() as depth, watching_writes(args) as own, _set_fwd_grad_enabled(True):
+    with (
+        outside_of_inference(),
+        running_transform() as depth,
+        watching_writes(args) as own,
+        _set_fwd_grad_enabled(True),
+    ):
         enter = enter_inner_level if _thread.jvp_levels else enter_dual_level
         level = enter()
         _thread.dual_levels[level].depth = depth

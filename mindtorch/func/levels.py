@@ -141,7 +141,7 @@ def _alias(tensor: Tensor) -> Tensor:
 def reverse_level() -> Iterator[Level]:
     """A level of reverse mode: the function in it is recorded, whatever grad mode is outside."""
     grad_enabled = _thread.grad_enabled
-    with disable_saved_tensors_hooks(_NO_HOOKS), running_transform():
+    with disable_saved_tensors_hooks(_NO_HOOKS), outside_of_inference(), running_transform():
         level = Level()
         state.set_grad_enabled(True)
         try:
@@ -153,21 +153,18 @@ def reverse_level() -> Iterator[Level]:
 
 @contextmanager
 def running_transform() -> Iterator[int]:
-    """Say that a transform runs in this thread; the number of transforms that do, this one included.
-
-    Inference mode ends here: what transforms work on is not the program's tensors, and has derivatives in any mode.
-    """
-    with outside_of_inference():
-        _thread.transforms += 1
-        try:
-            yield _thread.transforms
-        finally:
-            _thread.transforms -= 1
+    """Say that a transform runs in this thread; the number of transforms that do, this one included."""
+    _thread.transforms += 1
+    try:
+        yield _thread.transforms
+    finally:
+        _thread.transforms -= 1
 
 
 @contextmanager
 def outside_of_inference() -> Iterator[None]:
-    """Make ordinary tensors, whatever the mode; grad mode stays as it is."""
+    """Make ordinary tensors, whatever the mode; grad mode stays as it is. What is differentiated are not the program's
+    tensors, and they have derivatives in any mode."""
     inference = _thread.inference
     set_inference(False)
     try:

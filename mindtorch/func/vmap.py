@@ -239,4 +239,5 @@ def _left(func: Callable, level: Level, result: Any, dim: int | None, given: Any
         return given
     if is_batched_at(result, level):
         return left(result, place, level)
-    return result.expand((level.size, *result.shape)).movedim(0, place)
+    spread = result.expand((level.size, *result.shape))
+    return spread.movedim(0, place) if place else spread

@@ -461,7 +461,7 @@ _OWN_WORDS = (
 )
 # Reasons to refuse a write, or a program: if there are two of them at once, either may come first.
 _REFUSALS = (
-    "attempted to call in-place operation",
+    "attempted to call an in-place operation",
     "vmap: inplace arithmetic",
     "vmap: index_put_",
     "leaf Variable",

@@ -39,6 +39,14 @@ BEFORE = {
     "tangents": "h = T.ones(3, 1, dtype=T.float16); s = T.tensor(1.5); fw = T.autograd.forward_ad",
     "parts of dual tensors": "fw = T.autograd.forward_ad",
     "samples in chunks": "x = T.arange(12.).reshape(3, 2, 2)",
+    "forward of custom functions in transforms": "x, b, c = T.ones(2, 3), T.ones(2, 3), T.ones(2, 3)\n"
+    f"{function('run(a)')}\nrun = lambda a: (eval(write), a * 2)[1]",
+    "tangents of expanded tensors": "x = T.ones(3)",
+    "tangents of custom views": "x = T.ones(3); fw = T.autograd.forward_ad",
+    "vmap in inference mode": "x = T.ones(2, 3)\nwith T.inference_mode(): i = T.ones(2, 3)\nr = lambda t: (t, "
+    "t.is_inference(), t._is_view())",
+    "results that are the same for all samples": "x = T.ones(2); w = T.ones(2, 3, requires_grad=True); seen = []",
+    "samples that cannot be written": "i, c = T.ones(3, dtype=T.int64), T.ones(3)",
     "no gradient for a view from no_grad mode": "b = T.ones(2, 3, requires_grad=True) * 2; seen = []\n"
     "with T.no_grad(): v = b[-1:]",
 }
@@ -174,6 +182,55 @@ KINDS = {
         ],
         f"{function('(a.unbind(1)[0], a.exp_())[0]', 'ctx.mark_non_differentiable(output)')}; "
         "F.apply(T.ones(3, 2, requires_grad=True)).requires_grad",
+    ],
+    "tangents of expanded tensors": [
+        f"T.func.{transform}"
+        for given in ("x.expand(2, 3)", "x.expand(2, 3)[0]")
+        for transform in (
+            *(f"jacfwd(T.sin)({given})", f"hessian(lambda a: a.sin().sum())({given})", f"jacrev(T.sin)({given})"),
+            f"jvp(T.sin, ({given},), (T.ones_like({given}),))",
+        )
+    ],
+    "forward of custom functions in transforms": [
+        f"write = {write!r}; f = F.apply; r = T.func.{transform}; (x, b, c)"
+        for transform in ("grad(lambda a: f(a).sum())(x)", "jvp(f, (x,), (x * 1,))", "jacrev(f)(x)", "jacfwd(f)(x)")
+        for write in ("c.add_(1)", "c[0].mul_(a.detach()[0] * 3)", "a.add_(1)")
+    ]
+    + ["T.func.grad(lambda a: (c.add_(1), a.sum())[1])(x)"],
+    "tangents of custom views": [
+        f"{function(value)}; F.jvp = staticmethod(lambda ctx, g: {tangent}); r = {transform}; r"
+        for value in ("a[1:]", "a.view_as(a)")
+        for tangent in ("g.sum() * T.ones(2)", "g", "g * 1")
+        for transform in (
+            "T.func.jvp(F.apply, (x,), (x * 3,))",
+            "T.func.grad(lambda a: T.func.jvp(F.apply, (a,), (a,))[1].sum())(x)",
+        )
+    ],
+    "vmap in inference mode": [
+        f"with T.inference_mode({mode}): s = r({call})\ns"
+        for mode in (True, False)
+        for given in "xi"
+        for call in (
+            *(f"T.vmap(lambda a: {body})({given})" for body in ("a * 2", "a[0]", "a", "i", "T.ones(2)", "a.mul_(2)")),
+            *(f"T.vmap(lambda a: a, chunk_size={size}, out_dims=1)({given})" for size in (1, 2)),
+            f"T.vmap(T.func.grad(lambda a: a.square().sum()))({given})",
+            f"T.func.grad(lambda a: T.vmap(lambda b: b.square())(a).sum())({given})",
+        )
+    ],
+    "samples that cannot be written": [
+        *[
+            f"T.vmap(lambda a: c.{call})(T.ones(2, 3))"
+            for call in ("eq_(a)", "addcmul_(a, a)", "lerp_(a, 0.5)", "pow_(a)", "fmod_(a)", "hypot_(a)", "xlogy_(a)")
+        ],
+        *[
+            f"T.vmap(lambda a: c.{call})(T.ones(2, 3))"
+            for call in ("mul_(a)", "masked_fill_(a > 0, 2)", "clamp_min_(a)")
+        ],
+        "T.vmap(lambda a: i.logical_or_(a))(T.ones(2, 3))",
+    ],
+    "results that are the same for all samples": [
+        "T.vmap(lambda a: w[0])(x).grad_fn.next_functions[0][0].name()",
+        "r = T.vmap(lambda a: w)(x); r.grad_fn.register_prehook(lambda g: seen.append(g)); r.sum().backward(); seen",
     ],
     "no gradient for a view from no_grad mode": [
         "v.register_hook(lambda g: seen.append(g)); v.exp().sum().backward(); (seen, v.grad)",

@@ -115,7 +115,7 @@ def batched(op: str, rule: Rule) -> Kernel:
         if not is_inplace:
             raise errors.no_out_variant(op)
         if not batch.has(out):
-            raise errors.inplace_on_unbatched(op)
+            raise errors.inplace_on_unbatched(op, level.depth)
         samples = rule(batch, *args)
         check_result_dtype(samples.dtype, out.dtype)
         return write(batch, out, samples)

@@ -3,19 +3,27 @@
 from mindtorch.op_names import base_of, qualified
 
 
-def inplace_on_unbatched(op: str) -> RuntimeError:
-    """Samples would have to be written into memory that all of them share."""
+def inplace_on_unbatched(op: str, depth: int) -> RuntimeError:
+    """Samples of the transform at a depth would have to be written into memory that all of them share."""
     name = base_of(op).rstrip("_") + "_"
-    what = name if name in _NAMED else "inplace arithmetic"
+    what, where = _IN_PLACE.get(name, (qualified(name), f"at level {depth}"))
     return RuntimeError(
         f"vmap: {what}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
         "more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over "
-        f"in a vmap. Please try to use out-of-place operators instead of {what}. If said operator is being called "
+        f"{where}. Please try to use out-of-place operators instead of {what}. If said operator is being called "
         "inside the PyTorch framework, please file a bug report instead."
     )
 
 
-_NAMED = {"fill_", "index_put_"}  # the others go by "inplace arithmetic"
+_ARITHMETIC = (
+    "add_ sub_ mul_ div_ atan2_ copysign_ copy_ masked_fill_ clamp_min_ clamp_max_ gcd_ lcm_ logical_and_ logical_or_ "
+    "logical_xor_ bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_left_shift_ bitwise_right_shift_"
+).split()
+_WITH_RULE = ("fill_", "index_put_", "index_fill_", "index_add_", "scatter_add_", "scatter_reduce_")
+# What torch calls the ops with a batching rule; the others run for one sample after the other, at a level.
+_IN_PLACE = {name: ("inplace arithmetic", "in a vmap") for name in _ARITHMETIC} | {
+    name: (name, "in a vmap") for name in _WITH_RULE
+}
 
 
 def no_out_variant(op: str) -> RuntimeError:

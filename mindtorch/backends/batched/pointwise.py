@@ -124,4 +124,4 @@ def checked_target(op: str, input: Any, args: Any) -> None:
     """Refuse to write samples into an array that is the same for all of them."""
     level = highest_level((input, *args))
     if level is not None and not Batch(level).has(input):
-        raise errors.inplace_on_unbatched(op)
+        raise errors.inplace_on_unbatched(op, level.depth)
