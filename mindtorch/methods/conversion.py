@@ -95,7 +95,9 @@ class ListMethods:
         if self.is_meta:
             raise errors.meta_data()
         array = self.cpu()._mt_array
-        if array.dtype.kind == "V":  # bfloat16, which NumPy would leave as scalars of its own
+        if (
+            isinstance(array, np.ndarray) and array.dtype.kind == "V"
+        ):  # bfloat16, which NumPy would leave as scalars of its own
             array = array.astype(np.float32)
         return array.tolist()
 

@@ -45,7 +45,7 @@ ERRORS = (
     AssertionError,
     ArithmeticError,
     AttributeError,
-    IndexError,
+    LookupError,
     NameError,
     NotImplementedError,
     RuntimeError,

@@ -55,3 +55,41 @@ def tangent_that_shares_memory(T: Any) -> tuple[Any, Any]:
     x, v, step = T.tensor([0.5, 1.0], dtype=T.float64), T.ones(2, dtype=T.float64), 2.0**-20
     quotient = (f(x + step * v) - f(x - step * v)) / (2 * step)
     return T.func.jvp(f, (x.clone(),), (v.clone(),))[1].tolist(), quotient.tolist()
+
+
+@wrong
+def tangent_of_an_inference_tensor(T: Any) -> tuple[Any, Any]:
+    """A function of a dual tensor has the tangent that the chain rule gives, or is refused."""
+    fw = T.autograd.forward_ad
+    with T.inference_mode():
+        primal = T.ones(2)
+    with fw.dual_level():
+        tangent = fw.unpack_dual(fw.make_dual(primal, T.ones(2)).neg()).tangent
+        return None if tangent is None else tangent.tolist(), [-1.0, -1.0]
+
+
+@wrong
+def tangent_of_another_dtype(T: Any) -> tuple[Any, Any]:
+    """A tangent is a direction in the space of its primal, and has its dtype."""
+    primal, tangent = T.func.jvp(lambda x: (1 + 2j) - x, (T.ones(2),), (T.ones(2),))
+    return str(tangent.dtype).rpartition(".")[2], str(primal.dtype).rpartition(".")[2]
+
+
+@wrong
+def windows_of_a_number(T: Any) -> tuple[Any, Any]:
+    """`vmap` gives what a loop over the samples gives."""
+    numbers = T.arange(4.0)
+    mapped = T.vmap(lambda number: number.unfold(0, 0, 1))(numbers)
+    return tuple(mapped.shape), tuple(T.stack([number.unfold(0, 0, 1) for number in numbers]).shape)
+
+
+@wrong
+def tangent_of_a_sign(T: Any) -> tuple[Any, Any]:
+    """What does not depend on the direction has a tangent of zeros, which an in-place op may write."""
+
+    def f(x: Any) -> Any:
+        signs = x.sgn()
+        signs[1:] = signs[1:]  # which is nothing
+        return signs
+
+    return T.func.jvp(f, (T.ones(1),), (T.ones(1),))[1].tolist(), [0.0]

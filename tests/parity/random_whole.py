@@ -194,7 +194,7 @@ def mapped_transform(w: Writer) -> str | None:
 @statement(4, WHOLE)
 def in_forward_mode(w: Writer) -> str | None:
     name = _variable(w)
-    f = _made(w, name)
+    f = None if name and w.env[name].is_inference() else _made(w, name)  # of these torch forgets the tangents
     if f is None:
         return None
     given = w.pick([name, f"{name}.detach()", f"{name}.detach().clone()"])

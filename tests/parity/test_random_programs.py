@@ -25,9 +25,6 @@ KNOWN = {
     57: Cause(OURS, "a write through v[...] to the primal part of a dual tensor", "to find the leaf that torch means"),
     60: CAPTURED_ALIAS,
     76: Cause(OURS, "isfinite of half precision packs a tensor in torch", "the ops that torch makes it of"),
-    87: Cause(
-        OURS, "le_ of a tensor that is the same for all samples: the text of the error", "torch's order of checks"
-    ),
 }
 
 

@@ -228,6 +228,11 @@ KINDS = {
         ],
         "T.vmap(lambda a: i.logical_or_(a))(T.ones(2, 3))",
     ],
+    "numbers of samples": [
+        f"T.vmap(lambda a: a.{call})(T.ones(2, 3).to({dtype}))"
+        for dtype in ("T.bfloat16", "T.float32")
+        for call in ("tolist()", "item()")
+    ],
     "results that are the same for all samples": [
         "T.vmap(lambda a: w[0])(x).grad_fn.next_functions[0][0].name()",
         "r = T.vmap(lambda a: w)(x); r.grad_fn.register_prehook(lambda g: seen.append(g)); r.sum().backward(); seen",
