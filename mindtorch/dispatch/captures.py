@@ -4,7 +4,7 @@ Others it has captured, and a write to them would be seen outside although deriv
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
 from typing import Any
 from weakref import ref
@@ -97,13 +97,17 @@ def watching_writes(given: Iterable[Any]) -> Iterator[OwnTensors]:
         _thread.own_tensors = outer
 
 
-@contextmanager
-def leaving_watch() -> Iterator[None]:
+def leaving_watch() -> AbstractContextManager[None]:
     """In this block every tensor may be written: a transform sees what a custom Function gives, not what it does."""
     own = _thread.own_tensors
-    if own is None or own.is_left:
-        yield
-        return
+    return _NOTHING if own is None or own.is_left else _leaving(own)
+
+
+_NOTHING = nullcontext()
+
+
+@contextmanager
+def _leaving(own: OwnTensors) -> Iterator[None]:
     own.is_left = True
     try:
         yield
