@@ -18,8 +18,11 @@ _ASSIGNED = re.compile(r"^(t\d+)(, t\d+)? [-+*/]?= ")
 # In the function of a vmap, torch changes the shape of the tensor outside, not that of the sample.
 _RESHAPES = re.compile(r"\.(t|squeeze|unsqueeze|transpose|swapaxes)_\(")
 # Ops without a rule for forward mode, or with tangents that share memory; torch's where forgets complex gradients.
-# A complex number minus a tensor has a tangent of another dtype, and a number, as a sample, two windows of no elements.
-_WITHOUT_TANGENTS = re.compile(r"fmod|remainder|floor_divide|//|%|T\.where|\dj\) - |rsub\(.*\dj|unfold\(\S+, 0,")
+# A complex number minus a tensor has a tangent of another dtype, and a number, as a sample, two windows of no elements;
+# any along no dimensions of a sample is along all of them.
+_WITHOUT_TANGENTS = re.compile(
+    r"fmod|remainder|floor_divide|//|%|T\.where|\dj\) - |rsub\(.*\dj|unfold\(\S+, 0,|a(ny|ll)\(dim=\[\]"
+)
 _ON_GRAPHS = re.compile(
     r"backward\(|autograd\.grad|_hook|retain_grad|note\("
 )  # copies have no graph: errors say nothing

@@ -93,3 +93,11 @@ def tangent_of_a_sign(T: Any) -> tuple[Any, Any]:
         return signs
 
     return T.func.jvp(f, (T.ones(1),), (T.ones(1),))[1].tolist(), [0.0]
+
+
+@wrong
+def any_along_no_dimensions(T: Any) -> tuple[Any, Any]:
+    """`vmap` gives what a loop over the samples gives."""
+    samples = T.arange(6).reshape(2, 3)
+    mapped = T.vmap(lambda sample: sample.any(dim=[]))(samples)
+    return tuple(mapped.shape), tuple(T.stack([sample.any(dim=[]) for sample in samples]).shape)
