@@ -53,6 +53,10 @@ def empty_tensor_list(op: str) -> Exception:
     return RuntimeError(f"{op} expects a non-empty TensorList")
 
 
+def wrong_length(values: Sequence[object], size: int) -> Exception:
+    return RuntimeError(f"Tried to convert a List with {len(values)} elements to a fixed-size array of size {size}")
+
+
 # -------------------- memory --------------------
 
 

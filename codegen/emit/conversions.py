@@ -44,6 +44,8 @@ def conversions(op: Op, reject: str) -> list[str]:
             lines += _convert_value(op, argument)
         elif str(argument.type) in ("bool", "bool?"):
             lines += _convert_bool(op, argument)
+        elif is_bool_array(argument):
+            lines += _check_length(argument)
         elif argument.type.base == "ScalarType":
             lines += _convert_dtype(op, argument)
         elif argument.type.base == "Generator":
@@ -142,6 +144,17 @@ def _convert_bool(op: Op, argument: Argument) -> list[str]:
     values = ["None", "False", "True"] if argument.type.is_optional else ["False", "True"]  # frequent ones first
     tests = " and ".join(f"{name} is not {value}" for value in values)
     return [f"if {tests}:", f"    {name} = {_call('bool_of', name, op, argument)}"]
+
+
+def is_bool_array(argument: Argument) -> bool:
+    """Whether the argument is so many bools, ``bool[3]``."""
+    return isinstance(argument.type, ListType) and argument.type.base == "bool" and argument.type.size is not None
+
+
+def _check_length(argument: Argument) -> list[str]:
+    assert isinstance(argument.type, ListType)
+    name, size = argument.python_name, argument.type.size
+    return [f"if len({name}) != {size}:", f"    raise wrong_length({name}, {size})"]
 
 
 def _convert_generator(op: Op, argument: Argument) -> list[str]:

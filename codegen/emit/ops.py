@@ -56,7 +56,7 @@ IMPORTS = {
     "kernel_table": "mindtorch.dispatch.registry",
     "int64": "mindtorch.dtype",
     **dict.fromkeys(("SHORT_CUT_FAILED", "common_kind", "kind_of"), "mindtorch.kinds"),
-    **dict.fromkeys(("empty_tensor_list", "missing_kernel"), "mindtorch.errors"),
+    **dict.fromkeys(("empty_tensor_list", "missing_kernel", "wrong_length"), "mindtorch.errors"),
     "strides_of": "mindtorch.geometry",
     "contiguous_format": "mindtorch.memory_format",
     **dict.fromkeys(

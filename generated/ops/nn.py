@@ -28,6 +28,7 @@ from mindtorch.dispatch.arguments import (
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.errors import wrong_length
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, as_operand, wrap, wrap_output
 
@@ -129,6 +130,8 @@ def convolution_backward(
         output_padding = ints_of(output_padding, "convolution_backward", "output_padding", 9)
     if type(groups) is not int:
         groups = int_of(groups, "convolution_backward", "groups", 10)
+    if len(output_mask) != 3:
+        raise wrong_length(output_mask, 3)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -1408,6 +1411,8 @@ def native_batch_norm_backward(
         train = bool_of(train, "native_batch_norm_backward", "train", 8)
     if type(eps) is not float:
         eps = float_of(eps, "native_batch_norm_backward", "eps", 9)
+    if len(output_mask) != 3:
+        raise wrong_length(output_mask, 3)
     try:
         grad_out_array = grad_out._mt_array
         input_array = input._mt_array
@@ -1577,6 +1582,8 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
         )
     if type(normalized_shape) is not tuple or normalized_shape and type(normalized_shape[0]) is not int:
         normalized_shape = ints_of(normalized_shape, "native_layer_norm_backward", "normalized_shape", 3)
+    if len(output_mask) != 3:
+        raise wrong_length(output_mask, 3)
     try:
         grad_out_array = grad_out._mt_array
         input_array = input._mt_array
@@ -1778,6 +1785,8 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
         padding_mode = int_of(padding_mode, "grid_sampler_2d_backward", "padding_mode", 5)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_2d_backward", "align_corners", 6)
+    if len(output_mask) != 2:
+        raise wrong_length(output_mask, 2)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -1894,6 +1903,8 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
         padding_mode = int_of(padding_mode, "grid_sampler_3d_backward", "padding_mode", 5)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_3d_backward", "align_corners", 6)
+    if len(output_mask) != 2:
+        raise wrong_length(output_mask, 2)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -8353,6 +8364,8 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
         HxW = int_of(HxW, "native_group_norm_backward", "HxW", 8)
     if type(group) is not int:
         group = int_of(group, "native_group_norm_backward", "group", 9)
+    if len(output_mask) != 3:
+        raise wrong_length(output_mask, 3)
     try:
         return composite.native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
     except CALL_ERRORS as error:

@@ -26,6 +26,7 @@ from mindtorch.dispatch.factory import check_options
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
+from mindtorch.errors import wrong_length
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor, wrap, wrap_output
 
@@ -735,6 +736,8 @@ def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, ou
         return call(_sparse_mm_reduce_impl_backward, input, grad_out, weight, reduce, arg_out, output_mask)
     if type(reduce) is not str:
         reduce = str_of(reduce, "_sparse_mm_reduce_impl_backward", "reduce", 4)
+    if len(output_mask) != 2:
+        raise wrong_length(output_mask, 2)
     try:
         input_array = input._mt_array
         grad_out_array = grad_out._mt_array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mindtorch.autograd.outputs import write_out
 from mindtorch.dispatch import ops
-from mindtorch.iterator import check_result_dtype, check_same_dtype
+from mindtorch.iterator import broadcast_shapes, check_inplace_shape, check_result_dtype, check_same_dtype
 from mindtorch.promotion import result_type
 from mindtorch.tensor import Tensor
 
@@ -79,6 +79,8 @@ def glu_backward(grad_output: Tensor, input: Tensor, dim: int) -> Tensor:
     first, second = _halves(input, dim)
     check_result_dtype(result_type(input, 1.0).numpy, input.dtype.numpy)
     _check_floating("glu_backward_cpu", input)
+    check_same_dtype(grad_output.dtype.numpy, input.dtype.numpy)
+    check_inplace_shape(first, broadcast_shapes(first.shape, grad_output.shape))
     gate = second.sigmoid()
     return ops.cat([gate * grad_output, (1 - gate) * gate * first * grad_output], dim)
 

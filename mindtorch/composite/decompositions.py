@@ -236,6 +236,7 @@ def triangular_solve(
     input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Tensor, Tensor]:
     warn_once(_TRIANGULAR_SOLVE)
+    _check_same_dtype(input, A)
     matrix = A.transpose(-2, -1) if transpose else A
     solution = ops.linalg_solve_triangular(matrix, input, upper=upper != transpose, unitriangular=unitriangular)
     coefficient = A.expand((*solution.shape[:-2], *A.shape[-2:])).transpose(-2, -1).contiguous()
@@ -250,9 +251,18 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
             f"each b matrix is {input.size(-2)} by {input.size(-1)}"
         )
     _check_kernel("cholesky_solve_cpu", input)
+    _check_same_dtype(input, input2)
     lower = _adjoint(input2) if upper else input2
     half = ops.linalg_solve_triangular(lower, input, upper=False)
     return ops.linalg_solve_triangular(_adjoint(lower), half, upper=True)
+
+
+def _check_same_dtype(b: Tensor, A: Tensor) -> None:
+    if b.dtype is not A.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {b.dtype.storage_name} and A of type "
+            f"{A.dtype.storage_name} instead."
+        )
 
 
 def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
@@ -294,6 +304,11 @@ def _in_place_of(right: Tensor, solution: Tensor) -> Tensor:
 def _check_lstsq(input: Tensor, b: Tensor, driver: str | None) -> None:
     if input.ndim < 2:
         raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
+    if not 0 <= input.ndim - b.ndim <= 1:
+        raise RuntimeError(
+            "torch.linalg.lstsq: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) "
+            "<= 1"
+        )
     if not (input.is_floating_point() or input.is_complex()) or input.element_size() == 2:
         raise RuntimeError("This function doesn't handle types other than float and double")
     if driver is not None and driver not in _DRIVERS:
@@ -369,6 +384,11 @@ def _check_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool) -> None:
     _check_system(LU, B, left)
     if LU.size(-1) != pivots.size(-1):
         raise RuntimeError("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
+    if LU.shape[:-1] != pivots.shape:
+        raise RuntimeError(
+            "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+            f"{list(pivots.shape)} instead"
+        )
     if LU.element_size() == 2:
         raise NotImplementedError(f"\"linalg.lu_solve_cpu\" not implemented for '{LU.dtype.storage_name}'")
 

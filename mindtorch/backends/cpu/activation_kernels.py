@@ -9,6 +9,7 @@ from mindtorch.backends.cpu.elementwise import binary, unary
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.refusals import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, refused
 from mindtorch.dtype import FROM_NUMPY, finfo
+from mindtorch.iterator import check_same_dtype
 from mindtorch.promotion import BOOL, COMPLEX, UINT8, is_integral
 
 Array = np.ndarray
@@ -40,7 +41,12 @@ _HARDSHRINK_BACKWARD = Op(
     loops(arithmetic.hardshrink_backward, FLOATS), refusals=not_implemented("shrink_backward_cpu", *ONLY_FLOATING)
 )
 _SOFTSHRINK = Op(loops(arithmetic.softshrink, FLOATS))
-prelu = binary(Op(loops(arithmetic.prelu, FLOATS), refusals=not_implemented("prelu_cpu", *ONLY_FLOATING)))
+_prelu = binary(Op(loops(arithmetic.prelu, FLOATS), refusals=not_implemented("prelu_cpu", *ONLY_FLOATING)))
+
+
+def prelu(input: Array, weight: Array) -> Array:
+    check_same_dtype(weight.dtype, input.dtype)
+    return _prelu(input, weight)
 
 
 def hardshrink(input: Array, lambd: Number = 0.5, out: Array | None = None) -> Array:
@@ -200,6 +206,8 @@ def hardsigmoid_backward(grad_output: Array, input: Array, out: Array | None = N
 
 
 def log_sigmoid_backward(grad_output: Array, input: Array, buffer: Array, out: Array | None = None) -> Array:
+    for each in (input, buffer):
+        check_same_dtype(each.dtype, grad_output.dtype)
     return compute(_LOG_SIGMOID_BACKWARD, (grad_output, input, buffer), out)
 
 

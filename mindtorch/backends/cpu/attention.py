@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.cpu.checks import expect_dtypes, scalar_name
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.cpu.reducing import as_computed, rounded
 from mindtorch.backends.cpu.strided import empty_like
@@ -56,6 +56,7 @@ def flash_attention_backward(
     scale: float | None,
 ) -> tuple[Array, Array, Array]:
     """The gradients of the queries, keys and values; the weights are computed again."""
+    expect_dtypes(query, grad_out, key, value, out)
     given = [as_computed(each, query.dtype) for each in (grad_out, query, key, value, out)]
     grad, q, k, v, o = [_repeat_heads(each, query.shape[1]) for each in given]
     if logsumexp.dtype != q.dtype:

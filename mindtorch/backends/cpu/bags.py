@@ -217,6 +217,9 @@ def embedding_bag_backward(
     padding_idx=-1,
 ):
     """Of a dense table."""
+    for each in (indices, offsets):
+        checks.expect_indices(each, "indices", "embedding_bag")
+    checks.expect_index_dtype(bag_size)
     if indices.dtype != offsets.dtype:
         indices, offsets = indices.astype(np.int64), offsets.astype(np.int64)
     if not offset2bag.size:
@@ -239,6 +242,11 @@ def embedding_bag_dense_backward(
     per_sample_weights,
     padding_idx=-1,
 ):
+    if not checks.is_float(grad):
+        raise checks.wrong_type(grad, "grad_", "Half, BFloat16, Float, Double", "embedding_bag")
+    checks.expect_indices(offset2bag, "offset2bag", "embedding_bag")
+    if mode not in (SUM, MEAN, MAX):
+        raise RuntimeError("mode == EmbeddingBagMode::MEAN || mode == EmbeddingBagMode::SUM INTERNAL ASSERT FAILED")
     upstream = widen(grad)
     if mode == MAX:
         result = _spread_to_maxima(upstream, maximum_indices, bag_size, num_weights)
@@ -272,8 +280,12 @@ def embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, of
     if mode != SUM:
         raise RuntimeError("embedding_bag_backward: per_sample_weights only supported for mode='sum'")
     checks.expect_float(grad, "_embedding_bag_per_sample_weights_backward_cpu")
+    for each in (indices, offsets):
+        checks.expect_indices(each, "indices", "embedding_bag")
     if not offset2bag.size:
         offset2bag = bags_of(offsets, indices.size)
+    checks.expect_indices(offset2bag, "offset2bag", "embedding_bag")
+    checks.expect_dtype(weight, grad)
     products = np.einsum("ij,ij->i", widen(grad)[offset2bag], widen(weight)[indices])
     products[indices == padding_idx] = 0
     return deliver(products, grad)

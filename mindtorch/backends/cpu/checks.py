@@ -31,6 +31,58 @@ def expect_dtype(array: np.ndarray | None, like: Any) -> None:
         raise RuntimeError(f"expected scalar type {scalar_name(like)} but found {scalar_name(array)}")
 
 
+def expect_dtypes(like: Any, *arrays: np.ndarray | None) -> None:
+    for array in arrays:
+        expect_dtype(array, like)
+
+
+def expect_gradient_dtype(grad: np.ndarray, input: np.ndarray, name: str, start: str = "expected") -> None:
+    """The text of pooling, which writes the gradient's name in its own way in each kernel."""
+    if grad.dtype != input.dtype:
+        raise RuntimeError(f"{start} dtype {c_name(input)} for `{name}` but got dtype {c_name(grad)}")
+
+
+def expect_parameter_dtypes(input: np.ndarray, *parameters: np.ndarray | None) -> None:
+    """Parameters and statistics have the dtype of the input; float32 all of them if that is of half precision."""
+    given = [each for each in parameters if each is not None]
+    if not given or given[0].dtype == input.dtype:
+        expect_dtypes(input, *given)
+    elif any(each.dtype != np.float32 for each in given):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    elif input.dtype.itemsize != 2:
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
+def expect_size(array: np.ndarray, ndim: int, dim: int, size: int) -> None:
+    if array.ndim <= dim:
+        raise errors.dim_out_of_range(dim, array.ndim)
+    found = array.shape[dim]
+    if array.ndim != ndim or found != size:
+        raise RuntimeError(
+            f"Expected a tensor of dimension {ndim} and tensor.size[{dim}] == {size} but got: dimension {array.ndim} "
+            f"and tensor.size[{dim}] = {found}"
+        )
+
+
+def expect_indices(indices: np.ndarray, name: str, op: str) -> None:
+    if indices.dtype.kind != "i" or indices.dtype.itemsize < 4:
+        raise wrong_type(indices, name, "Long, Int", op)
+
+
+def wrong_type(array: np.ndarray, name: str, expected: str, op: str) -> RuntimeError:
+    found = scalar_name(array)
+    kind = f"CPU{found}Type" if array.dtype.kind in "bcV" else f"torch.{found}Tensor"
+    return RuntimeError(
+        f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: {expected}; but got "
+        f"{kind} instead (while checking arguments for {op})"
+    )
+
+
+def expect_index_dtype(indices: np.ndarray) -> None:
+    if indices.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {scalar_name(indices)}")
+
+
 def not_implemented(kernel: str, array: np.ndarray) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(array)}'")
 

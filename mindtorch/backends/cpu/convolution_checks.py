@@ -44,6 +44,35 @@ def _per_dimension(values: Dims, name: str, dims: int) -> Dims:
 def check_input(
     input: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, geometry: Geometry, transposed: bool
 ) -> None:
+    _check_shapes(input, weight, bias, geometry, transposed)
+    checks.expect_dtype(weight, input)
+    if bias is not None and bias.dtype != input.dtype:
+        raise RuntimeError(
+            f"Input type ({checks.c_name(input)}) and bias type ({checks.c_name(bias)}) should be the same"
+        )
+    if not _has_kernel(input.dtype, geometry, transposed):
+        raise checks.not_implemented(_kernel_name(geometry, transposed), input)
+
+
+def check_gradient(
+    grad: np.ndarray, input: np.ndarray, weight: np.ndarray, geometry: Geometry, transposed: bool
+) -> None:
+    _check_shapes(input, weight, None, geometry, transposed)
+    if grad.ndim != input.ndim:
+        raise RuntimeError(
+            "Expected input and grad_output to have the same number of dimensions, but got: "
+            f"{input.ndim} and {grad.ndim}"
+        )
+    checks.expect_dtypes(input, weight, grad)
+    channels = weight.shape[1] * geometry.groups if transposed else weight.shape[0]
+    size_of = geometry.transposed_size if transposed else geometry.output_size
+    for dim, size in enumerate((len(input), channels, *size_of(input.shape[2:], weight.shape[2:]))):
+        checks.expect_size(grad, input.ndim, dim, size)
+
+
+def _check_shapes(
+    input: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, geometry: Geometry, transposed: bool
+) -> None:
     _check_geometry(geometry)
     if weight.ndim < 3:
         raise RuntimeError("weight should have at least three dimensions")
@@ -64,13 +93,6 @@ def check_input(
                 "output_padding is not supported for non-transposed convolutions; got: "
                 f"{checks.times(geometry.output_padding, ' ')}"
             )
-    checks.expect_dtype(weight, input)
-    if bias is not None and bias.dtype != input.dtype:
-        raise RuntimeError(
-            f"Input type ({checks.c_name(input)}) and bias type ({checks.c_name(bias)}) should be the same"
-        )
-    if not _has_kernel(input.dtype, geometry, transposed):
-        raise checks.not_implemented(_kernel_name(geometry, transposed), input)
 
 
 def _has_kernel(dtype: np.dtype, geometry: Geometry, transposed: bool) -> bool:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu.casting import deliver
-from mindtorch.backends.cpu.checks import not_implemented
+from mindtorch.backends.cpu.checks import expect_dtype, expect_float, expect_index_dtype, not_implemented
 from mindtorch.backends.cpu.precision import widen
+from mindtorch.geometry import wrap_dim
 from mindtorch.quiet import quiet
 
 Array = np.ndarray
@@ -95,17 +96,32 @@ def _along(starts: Array, place: int, dims: int) -> Array:
 
 
 def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size, indices):
-    return _spread(grad_output, input, 2, indices)
+    return _spread(grad_output, input, output_size, indices, 2)
 
 
 def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size, indices):
-    return _spread(grad_output, input, 3, indices)
+    return _spread(grad_output, input, output_size, indices, 3)
 
 
-def _spread(grad: Array, input: Array, dims: int, indices: Array) -> Array:
+def _check_gradient(grad: Array, input: Array, output_size: Ints, indices: Array, dims: int) -> None:
+    name, sides = f"fractional_max_pool{dims}d_backward", _NAMES[dims][1]
+    first = 2 if input.ndim == dims + 2 else 1
+    if dims == 2:
+        expected = (*input.shape[:first], *output_size)
+        for what, array in (("gradOutput", grad), ("indices", indices)):
+            if array.shape != expected:
+                raise RuntimeError(f"{name}(): {what} sizes unexpected")
+    for dim, (side, size) in enumerate(zip(sides, output_size), first):
+        if grad.shape[wrap_dim(dim, grad.ndim)] != size:
+            raise RuntimeError(f"{name}_out(): gradOutput {side} unexpected")
+    expect_float(input, f"{name}_out_frame")
+    expect_dtype(grad, input)
+    expect_index_dtype(indices)
+
+
+def _spread(grad: Array, input: Array, output_size: Ints, indices: Array, dims: int) -> Array:
     """The gradient of each window goes to its largest element."""
-    if grad.dtype.kind in "biuc":
-        raise not_implemented(f"fractional_max_pool{dims}d_backward_out_frame", grad)
+    _check_gradient(grad, input, output_size, indices, dims)
     planes = int(np.prod(input.shape[:-dims]))
     total = np.zeros((planes, int(np.prod(input.shape[-dims:]))), widen(grad[..., :0]).dtype)
     rows = np.arange(planes)[:, None]

@@ -55,12 +55,16 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
 
 def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
     _check(input, grid, 4, interpolation_mode, "grid_sampler_2d_backward_cpu_kernel_impl")
+    expect_dtype(grad_output, input)
+    _check_rank(grad_output, 4)
     options = _Options(interpolation_mode, padding_mode, align_corners)
     return quiet(_go_back, grad_output, input, grid, options, output_mask)
 
 
 def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
     _check(input, grid, 5, interpolation_mode, "grid_sampler_3d_backward_cpu")
+    expect_dtype(grad_output, input)
+    _check_rank(grad_output, 5)
     options = _Options(interpolation_mode, padding_mode, align_corners)
     return quiet(_go_back, grad_output, input, grid, options, output_mask)
 
@@ -69,6 +73,11 @@ def _check(input: Array, grid: Array, ndim: int, mode: int, name: str) -> None:
     check_grid(input, grid, ndim, mode)
     expect_float(input, name)
     expect_dtype(grid, input)
+
+
+def _check_rank(grad: Array, dims: int) -> None:
+    if grad.ndim != dims:
+        raise RuntimeError(f"TensorAccessor expected {dims} dims but tensor has {grad.ndim}")
 
 
 # -------------------- images --------------------

@@ -50,9 +50,10 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
     check_out(out, input)
     _check_nll_dtypes(input, target, weight, "nll_loss_backward_out_frame")
     if reduction == NONE and input.ndim == 2:
-        _check_shape(grad_output, target.shape)
+        checks.expect_size(grad_output, 1, 0, len(target))
     elif grad_output.ndim > 1 or grad_output.size != 1:
-        raise RuntimeError(f"Expected a single element grad_output tensor, but got: {list(grad_output.shape)}")
+        raise _no_single_element(grad_output)
+    checks.expect_dtype(grad_output, input)
     if out is None and weight is None and reduction != NONE and _is_plain(input, target, ignore_index):
         return _plain_nll_gradient(grad_output, input, target, reduction)
     return _nll_gradient(grad_output, input, target, weight, reduction, ignore_index, total_weight, out)
@@ -92,6 +93,11 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, out=None)
 def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=None):
     _check_nll2d(input, target, weight, "nll_loss2d_backward_out_frame")
     _check_image_out(out, input)
+    if reduction != NONE and grad_output.size != 1:
+        raise _no_single_element(grad_output)
+    if reduction == NONE:
+        _check_like_target(grad_output, target)
+    checks.expect_dtype(grad_output, input)
     return _nll_gradient(grad_output, input, target, weight, reduction, ignore_index, total_weight, out)
 
 
@@ -216,12 +222,15 @@ def _check_nll_dtypes(input: np.ndarray, target: np.ndarray, weight: np.ndarray 
     checks.expect_dtype(weight, input)
 
 
-def _check_shape(array: np.ndarray, shape: tuple[int, ...]) -> None:
-    if array.shape != shape:
-        raise RuntimeError(
-            f"Expected a tensor of dimension {len(shape)} and tensor.size[0] == {shape[0]} but got: dimension "
-            f"{array.ndim} and tensor.size[0] = {array.shape[0] if array.ndim else 0}"
-        )
+def _no_single_element(grad: np.ndarray) -> RuntimeError:
+    return RuntimeError(f"Expected a single element grad_output tensor, but got: {list(grad.shape)}")
+
+
+def _check_like_target(grad: np.ndarray, target: np.ndarray) -> None:
+    if grad.ndim != 3:
+        raise RuntimeError(f"grad_output must have same dimension as target (3) but got dimension: {list(grad.shape)}")
+    if grad.shape != target.shape:
+        raise RuntimeError(f"size mismatch (got grad_output: {list(grad.shape)} target: {list(target.shape)}")
 
 
 # -------------------- elementwise losses --------------------
@@ -233,6 +242,7 @@ def mse_loss(input, target, reduction, out=None):
 
 
 def mse_loss_backward(grad_output, input, target, reduction, out=None):
+    _check_gradient_dtype(grad_output, input, target)
     _check_real(input, target, "mse_backward_cpu_out", out)
     return quiet(_mse_gradient, grad_output, input, target, reduction, out)
 
@@ -243,6 +253,11 @@ def _mse_gradient(
     slope = _difference(input, target)
     slope *= slope.dtype.type(_mean_factor(2.0, slope.size, reduction))  # of integers, a mean is 0
     return deliver_cast(np.asarray(slope * widen(grad_output), order="C"), _result_like(input, target), out)
+
+
+def _check_gradient_dtype(grad: np.ndarray, input: np.ndarray, target: np.ndarray) -> None:
+    if not grad.dtype == input.dtype == target.dtype:
+        check_result_dtype(common_dtype(grad, input, target), input.dtype)
 
 
 def _check_real(input: np.ndarray, target: np.ndarray, kernel: str, out: np.ndarray | None) -> None:
@@ -272,6 +287,7 @@ def _smooth_l1(
 
 
 def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, out=None):
+    _check_gradient_dtype(grad_output, input, target)
     _check_real(input, target, "smooth_l1_backward_cpu_out", out)
     return quiet(_smooth_l1_gradient, grad_output, input, target, reduction, beta, out)
 
@@ -317,6 +333,7 @@ def _cross_entropy(
 def binary_cross_entropy_backward(grad_output, input, target, weight, reduction, out=None):
     _check_same_dtype(input, out)
     checks.expect_float(input, "binary_cross_entropy_backward")
+    _check_same_dtype(input, grad_output, target, weight)
     return quiet(_cross_entropy_gradient, grad_output, input, target, weight, reduction, out)
 
 

@@ -27,7 +27,7 @@ from mindtorch.backends.cpu.cells import gru_cell_backward as gru_cell_backward
 from mindtorch.backends.cpu.cells import lstm_cell as lstm_cell
 from mindtorch.backends.cpu.cells import lstm_cell_backward as lstm_cell_backward
 from mindtorch.backends.cpu.convolution import Geometry, add_bias, correlate, correlate_weight, scatter
-from mindtorch.backends.cpu.convolution_checks import check_input, geometry_of
+from mindtorch.backends.cpu.convolution_checks import check_gradient, check_input, geometry_of
 from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool2d as fractional_max_pool2d
 from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool2d_backward as fractional_max_pool2d_backward
 from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool3d as fractional_max_pool3d
@@ -132,7 +132,8 @@ def convolution_backward(
     groups,
     output_mask,
 ):
-    geometry = geometry_of(input.ndim - 2, stride, padding, dilation, output_padding, groups)
+    geometry = geometry_of(weight.ndim - 2, stride, padding, dilation, output_padding, groups)
+    check_gradient(grad_output, input, weight, geometry, transposed)
     _check_takes_gradients(input, dilation, transposed, output_mask)
     grads = quiet(
         _convolution_grads, widen(grad_output), widen(input), widen(weight), geometry, transposed, output_mask
@@ -181,6 +182,7 @@ def _convolution_grads(
 
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, out=None):
     checks.expect_float(input, "batch_norm")
+    checks.expect_parameter_dtypes(input, weight, bias, running_mean, running_var)
     x = _by_channel(widen(input))
     result = quiet(_batch_norm, x, widen(weight), widen(bias), running_mean, running_var, training, momentum, eps)
     normal, *statistics = result
@@ -218,6 +220,8 @@ def native_batch_norm_backward(
     grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
 ):
     checks.expect_float(input, "batch_norm_backward_cpu")
+    checks.expect_parameter_dtypes(input, weight, running_mean, running_var, save_mean, save_invstd)
+    checks.expect_dtype(grad_out, input)
     mean, invstd = save_mean, save_invstd
     if not train:
         mean, invstd = widen(running_mean), quiet(_reciprocal_deviation, widen(running_var), eps)
@@ -254,7 +258,11 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
 
 
 def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
+    _check_layer_norm_sizes(input, tuple(normalized_shape), weight, bias)
     checks.expect_float(input, "LayerNormBackwardKernelImpl")
+    checks.expect_dtype(grad_out, input)
+    checks.expect_dtypes(input if weight is None else weight, mean, rstd)
+    _check_layer_norm_dtypes(input, weight, bias)
     dims = len(normalized_shape)
     grad, x = (normalization.rows_of(widen(array), dims) for array in (grad_out, input))
     mean, rstd = widen(mean).reshape(-1, 1), widen(rstd).reshape(-1, 1)
@@ -273,6 +281,14 @@ def _flat(array: np.ndarray | None) -> np.ndarray | None:
 def _check_layer_norm(
     input: np.ndarray, shape: tuple[int, ...], weight: np.ndarray | None, bias: np.ndarray | None
 ) -> None:
+    _check_layer_norm_sizes(input, shape, weight, bias)
+    checks.expect_float(input, "LayerNormKernelImpl")
+    _check_layer_norm_dtypes(input, weight, bias)
+
+
+def _check_layer_norm_sizes(
+    input: np.ndarray, shape: tuple[int, ...], weight: np.ndarray | None, bias: np.ndarray | None
+) -> None:
     if not shape:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
@@ -289,12 +305,16 @@ def _check_layer_norm(
             f"Given normalized_shape={list(shape)}, expected input with shape [*, {checks.times(shape, ', ')}], "
             f"but got input of size{list(input.shape)}"
         )
-    checks.expect_float(input, "LayerNormKernelImpl")
+
+
+def _check_layer_norm_dtypes(input: np.ndarray, weight: np.ndarray | None, bias: np.ndarray | None) -> None:
     parameter = bias if weight is None else weight
     if parameter is not None and parameter.dtype != input.dtype:
         if input.dtype.itemsize != 2 or parameter.dtype != np.float32:
             expected = "Float" if input.dtype.itemsize == 2 else checks.scalar_name(input)
             raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {expected}")
+    if parameter is not None:
+        checks.expect_dtype(bias, parameter)
 
 
 # -------------------- embedding --------------------
@@ -303,24 +323,15 @@ def _check_layer_norm(
 def embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    _check_indices(indices, "embedding")
+    checks.expect_indices(indices, "indices", "embedding")
     aligned.check_fits((*indices.shape, weight.shape[1]), weight.dtype)
     if indices.size and (indices.min() < 0 or indices.max() >= weight.shape[0]):
         raise IndexError("index out of range in self")
     return weight.take(indices, axis=0, mode="clip")
 
 
-def _check_indices(indices: np.ndarray, op: str) -> None:
-    if indices.dtype.kind != "i" or indices.dtype.itemsize < 4:
-        name = "CPUBoolType" if indices.dtype.kind == "b" else f"torch.{checks.scalar_name(indices)}Tensor"
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-            f"but got {name} instead (while checking arguments for {op})"
-        )
-
-
 def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
-    _check_indices(indices, "embedding_backward")
+    checks.expect_indices(indices, "indices", "embedding_backward")
     rows = indices.reshape(-1)
     grad = widen(grad_output).reshape(rows.size, grad_output.shape[-1])
     share = np.ones(rows.size, grad.dtype)

@@ -10,7 +10,7 @@ from math import prod
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch import errors, geometry
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.precision import check_out, deliver
@@ -52,7 +52,8 @@ class _Padding:
         taps = self._taps(input.shape, padding, dims)
         if grad.dtype.kind in "biu":
             raise checks.not_implemented(f"{self.op}{dims}d_backward", grad)
-        self._check_grad(grad, [len(each.indices) for each in taps])
+        self._check_grad(grad, input, [len(each.indices) for each in taps])
+        checks.expect_dtype(input, grad)
         result = quiet(_added_up, grad, taps, input.shape[-dims:])
         return _laid_out(deliver(np.ascontiguousarray(result), grad), input, None, dims)
 
@@ -77,11 +78,36 @@ class _Padding:
             raise RuntimeError(f"input ({given}) is too small. Calculated output {calculated}")
         geometry.check_room((*shape[:-dims], *sizes), 1)
 
-    def _check_grad(self, grad: np.ndarray, sizes: Sequence[int]) -> None:
-        for dim, size in enumerate(sizes, grad.ndim - len(sizes)):
-            if grad.shape[dim] != size:
-                axis = {"W": "width", "H": "height", "D": "depth"}[_AXES[len(sizes)][dim - grad.ndim]]
-                raise RuntimeError(f"grad_output {axis} unexpected. Expected: {size}, Got: {grad.shape[dim]}")
+    def _check_grad(self, grad: np.ndarray, input: np.ndarray, sizes: Sequence[int]) -> None:
+        """Along the sides, the last one first; of volumes also along the channels."""
+        dims = len(sizes)
+        expected = {_SIDES[axis]: size for axis, size in zip(_AXES[dims], sizes)}
+        places = {name: input.ndim - dims + number for number, name in enumerate(expected)}
+        order = [*reversed(expected)]
+        if dims == 3 and self.edge is _reflect and grad.ndim != input.ndim:
+            raise RuntimeError(_NO_MESSAGE.format("grad_output.dim() == input.dim()"))
+        if dims == 3 and self.edge is _replicate:
+            order.insert(0, "channel")
+            expected["channel"], places["channel"] = input.shape[-4], input.ndim - 4
+        for name in order:
+            if grad.ndim <= places[name]:
+                raise errors.dim_out_of_range(places[name], grad.ndim)
+            found = grad.shape[places[name]]
+            if found != expected[name]:
+                raise RuntimeError(self._text(dims).format(name, expected[name], found))
+
+    def _text(self, dims: int) -> str:
+        """How the kernel for so many dimensions writes it."""
+        gradient = "grad_output" if self.edge is _reflect and dims != 2 else "gradOutput"
+        comma = "" if self.edge is _replicate and dims == 1 else ","
+        return f"{gradient} {{}} unexpected. Expected: {{}}{comma} Got: {{}}"
+
+
+_SIDES = {"W": "width", "H": "height", "D": "depth"}
+_NO_MESSAGE = (
+    "Expected {} to be true, but got false.  (Could this error message be improved?  If so, please report an "
+    "enhancement request to PyTorch.)"
+)
 
 
 def _added_up(grad: np.ndarray, taps: list[Taps], size: Sequence[int]) -> np.ndarray:

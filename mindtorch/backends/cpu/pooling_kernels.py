@@ -63,8 +63,10 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
 def _max_pool_backward(
     grad_output: np.ndarray, input: np.ndarray, indices: np.ndarray, window: pooling.Window, out: np.ndarray | None
 ) -> np.ndarray:
+    checks.expect_gradient_dtype(grad_output, input, "gradOutput")
     check_out(out, grad_output)
     checks.expect_float(grad_output, f"max_pool{window.dims}d_backward")
+    checks.expect_index_dtype(indices)
     if grad_output.shape != indices.shape:
         raise RuntimeError(f"Expected grad_output of shape {list(indices.shape)}, got {list(grad_output.shape)}")
     grad = quiet(pooling.scatter_to, widen(grad_output), indices, input.shape, window.dims, window.overlaps())
@@ -86,6 +88,8 @@ def avg_pool2d_backward(
 ):
     geometry = (kernel_size, stride, padding, [1], ceil_mode)
     window, divisor = _average_window(input, "avg_pool2d", geometry, count_include_pad, divisor_override)
+    _check_gradient_size(grad_output, input, window)
+    checks.expect_gradient_dtype(grad_output, input, "gradOutput")
     _check_averaged(input, "avg_pool2d_backward", out)
     grad = quiet(pooling.spread, grad_output, input.shape, window, divisor)
     return _as_image(deliver(grad, input, out), input, out)
@@ -104,7 +108,9 @@ def avg_pool3d_backward(
 ):
     geometry = (kernel_size, stride, padding, [1], ceil_mode)
     window, divisor = _average_window(input, "avg_pool3d", geometry, count_include_pad, divisor_override)
+    _check_gradient_size(grad_output, input, window)
     _check_wide(input, "avg_pool3d_backward_out_frame")
+    checks.expect_dtype(grad_output, input)
     return quiet(pooling.spread, grad_output, input.shape, window, divisor)
 
 
@@ -115,6 +121,12 @@ def _average_window(
         raise RuntimeError("divisor must be not zero")
     window = pooling.window_of(input, op, *geometry)
     return window, pooling.divisor_of(window, input.shape[-window.dims :], count_include_pad, divisor_override)
+
+
+def _check_gradient_size(grad_output: np.ndarray, input: np.ndarray, window: pooling.Window) -> None:
+    sizes = (input.shape[-window.dims - 1], *window.size)
+    for dim, size in enumerate(sizes, input.ndim - len(sizes)):
+        checks.expect_size(grad_output, input.ndim, dim, size)
 
 
 def _check_averaged(input: np.ndarray, kernel: str, out: np.ndarray | None) -> None:
@@ -132,12 +144,14 @@ def _check_wide(input: np.ndarray, kernel: str) -> None:
 
 
 def adaptive_avg_pool2d(input, output_size):
+    _check_adaptive("adaptive_avg_pool2d", input, output_size, 2)
     checks.expect_float(input, "adaptive_avg_pool2d")
     pooled = quiet(adaptive_pooling.adaptive_average, widen(input), tuple(output_size))
     return _as_image(deliver(pooled, input), input)
 
 
 def adaptive_avg_pool3d(input, output_size):
+    _check_adaptive("adaptive_avg_pool3d", input, output_size, 3)
     checks.expect_float(input, "adaptive_avg_pool3d_cpu")
     return np.ascontiguousarray(
         deliver(quiet(adaptive_pooling.adaptive_average, widen(input), tuple(output_size)), input)
@@ -145,15 +159,33 @@ def adaptive_avg_pool3d(input, output_size):
 
 
 def adaptive_avg_pool2d_backward(grad_output, input):
+    template = "adaptive_avg_pool2d_backward_out_cpu_template: Expected"
+    _check_gradient_dims(grad_output, input, f"{template} dimensions {input.ndim} for `grad_output`")
+    checks.expect_gradient_dtype(grad_output, input, "grad_output", template)
     checks.expect_float(grad_output, "adaptive_avg_pool2d_backward")
     grad = quiet(adaptive_pooling.adaptive_spread, widen(grad_output), input.shape[-2:])
     return _as_image(deliver(grad, input), input)
 
 
 def adaptive_avg_pool3d_backward(grad_output, input):
-    checks.expect_float(grad_output, "adaptive_avg_pool3d_backward_cpu")
+    template = "adaptive_avg_pool3d_backward_out_cpu_template: Expected"
+    _check_gradient_dims(grad_output, input, f"{template} dimensions {input.ndim} for `gradOutput_`")
+    checks.expect_float(input, "adaptive_avg_pool3d_backward_cpu")
+    checks.expect_dtype(grad_output, input)
     grad = quiet(adaptive_pooling.adaptive_spread, widen(grad_output), input.shape[-3:])
     return np.ascontiguousarray(deliver(grad, input))
+
+
+def _check_adaptive(op: str, input: np.ndarray, size: Sequence[int], dims: int) -> None:
+    if input.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(f"{op}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {list(input.shape)}")
+    if len(size) != dims:
+        raise RuntimeError(f"{op}: output_size must be {dims}")
+
+
+def _check_gradient_dims(array: np.ndarray, input: np.ndarray, expected: str) -> None:
+    if array.ndim != input.ndim:
+        raise RuntimeError(f"{expected} but got dimensions {array.ndim}")
 
 
 def adaptive_max_pool2d(input, output_size, out=None):
@@ -188,16 +220,36 @@ def _adaptive_max_pool(input: np.ndarray, size: Sequence[int], op: str, kernel: 
 
 
 def adaptive_max_pool2d_backward(grad_output, input, indices, out=None):
+    _check_maxima(grad_output, input, indices, "adaptive_max_pooling2d_backward", "grad_output")
     check_out(out, grad_output)
     checks.expect_float(grad_output, "adaptive_max_pool2d_backward")
+    checks.expect_index_dtype(indices)
     grad = quiet(pooling.scatter_to, widen(grad_output), indices, input.shape, 2, True)
     return _as_image(deliver(grad, grad_output, out), input, out)
 
 
 def adaptive_max_pool3d_backward(grad_output, input, indices):
+    _check_maxima(grad_output, input, indices, "adaptive_max_pool3d_backward", "gradOutput")
     checks.expect_float(grad_output, "adaptive_max_pool3d_backward")
+    checks.expect_index_dtype(indices)
     grad = quiet(pooling.scatter_to, widen(grad_output), indices, input.shape, 3, True)
     return deliver(grad, grad_output)
+
+
+def _check_maxima(grad_output: np.ndarray, input: np.ndarray, indices: np.ndarray, op: str, name: str) -> None:
+    dims = 3 if "3d" in op else 2
+    if grad_output.ndim not in (dims + 1, dims + 2):
+        ranks = f"{dims + 1}D or {dims + 2}D"
+        raise RuntimeError(f"{op}(): Expected {ranks} {name}, but got: {list(grad_output.shape)}")
+    for dim in range(grad_output.ndim - dims - 1, grad_output.ndim):
+        if not grad_output.shape[dim]:
+            raise RuntimeError(
+                f"{op}(): Expected {name} to have non-zero size for non-batch dimensions, "
+                f"but {name} has sizes {list(grad_output.shape)} with dimension {dim} being empty"
+            )
+    checks.expect_gradient_dtype(grad_output, input, name)
+    _check_gradient_dims(indices, input, f"expected dimensions {input.ndim} for `indices`")
+    _check_gradient_dims(grad_output, input, f"expected dimensions {input.ndim} for `{name}`")
 
 
 # -------------------- the way back --------------------

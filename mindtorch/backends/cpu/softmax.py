@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch.backends.cpu.checks import expect_dtype
 from mindtorch.backends.cpu.computing import FLOATS
 from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
@@ -77,13 +78,24 @@ def _rounds_logarithm(input: Array, dim: int) -> bool:
 def softmax_backward_data(
     grad_output: Array, output: Array, dim: int, input_dtype: Dtype, out: Array | None = None
 ) -> Array:
+    _check_gradient("softmax_backward", grad_output, output)
     return _run("softmax_backward", _softmax_backward_step, (grad_output, output), dim, False, out)
 
 
 def log_softmax_backward_data(
     grad_output: Array, output: Array, dim: int, input_dtype: Dtype, out: Array | None = None
 ) -> Array:
+    _check_gradient("log_softmax_backward", grad_output, output)
     return _run("log_softmax_backward", _log_softmax_backward_step, (grad_output, output), dim, False, out)
+
+
+def _check_gradient(name: str, grad: Array, output: Array) -> None:
+    if grad.shape != output.shape:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'grad' to have same size as tensor for argument #2 'output'; but "
+            f"{list(grad.shape)} does not equal {list(output.shape)} (while checking arguments for {name})"
+        )
+    expect_dtype(output, grad)
 
 
 def _run(name: str, step: Step, inputs: tuple[Array, ...], dim: int, half_to_float: bool, out: Array | None) -> Array:
