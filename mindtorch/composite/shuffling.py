@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from mindtorch.dispatch import ops
+from mindtorch.dtype import c_name
 from mindtorch.geometry import suggested_format
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor
@@ -85,6 +86,7 @@ def bilinear(input1, input2, weight, bias):
 
 
 def _check_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+    _check_bilinear_dtypes(input1=input1, input2=input2, weight=weight, bias=bias)
     if input1.ndim != input2.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
     for dim in range(input1.ndim - 1):
@@ -103,3 +105,10 @@ def _check_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}"
         )
+
+
+def _check_bilinear_dtypes(**tensors: Tensor | None) -> None:
+    dtypes = {name: each.dtype for name, each in tensors.items() if each is not None}
+    if len(set(dtypes.values())) > 1:
+        named = ", ".join(f"{name}: {c_name(dtype)}" for name, dtype in dtypes.items())
+        raise RuntimeError(f"All tensors must have the same dtype, got {named}")
