@@ -5,14 +5,28 @@ from collections.abc import Sequence
 import numpy as np
 
 from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.cpu.histograms import check_edges
 
 Array = np.ndarray
+
+
+def _check_points(input: Array, bins: Sequence[Array]) -> None:
+    if input.ndim < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    if len(bins) != input.shape[-1]:
+        raise RuntimeError(
+            f"torch.histogramdd: expected {input.shape[-1]} sequences of bin edges for a {input.shape[-1]}-dimensional "
+            f"histogram but got {len(bins)}"
+        )
+    for dim, edges in enumerate(bins):
+        check_edges(input, edges, dim)
 
 
 def histogram_of_points(
     input: Array, bins: Sequence[Array], weight: Array | None = None, density: bool = False
 ) -> Array:
     """The last cell of each dimension has its upper edge, too; points outside, or with a nan, don't count."""
+    _check_points(input, bins)
     if input.dtype.kind != "f" or input.itemsize < 4:
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{scalar_name(input)}'")
     points = input.reshape(-1, len(bins))

@@ -61,7 +61,7 @@ def histogram_edges(
     input: Array, bins: Array, weight: Array | None = None, density: bool = False, out: Pair | None = None
 ) -> Pair:
     _check_outs(input, out)
-    _check_edges(input, bins)
+    check_edges(input, bins)
     _check_weight(input, weight)
     _check_count(bins.size - 1)
     return _histogram(input, bins.copy(), weight, density, out)
@@ -125,21 +125,21 @@ def _check_count(bins: int) -> None:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
 
 
-def _check_edges(input: Array, bins: Array) -> None:
+def check_edges(input: Array, bins: Array, dim: int = 0) -> None:
     if bins.dtype != input.dtype:
         raise RuntimeError(
             "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
-            f"{c_name(input)} and bins for dimension 0 with dtype {c_name(bins)}"
+            f"{c_name(input)} and bins for dimension {dim} with dtype {c_name(bins)}"
         )
     if bins.ndim != 1:
         raise RuntimeError(
             f"torch.histogramdd: bins tensor should have one dimension, but got {bins.ndim} dimensions in the bins "
-            "tensor for dimension 0"
+            f"tensor for dimension {dim}"
         )
     if not bins.size:
         raise RuntimeError(
             "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins tensor for "
-            "dimension 0"
+            f"dimension {dim}"
         )
 
 
