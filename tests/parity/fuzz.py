@@ -2,7 +2,8 @@
 
 The seeds of programs count up from a million times the seed. Prints a short program for each class of differences as
 it is found, ends with a list of the classes, and with status 1 if there are any. The programs run in processes of their
-own, as torch may crash or wait forever; such a program is a class of its own.
+own, as torch may crash or wait forever; such a program is a class of its own. `--without` leaves out statements whose
+text, with all that is in their bodies, matches a pattern: `--without transforms`, or `--without "checkpoint|_hook"`.
 """
 
 import argparse
@@ -23,6 +24,9 @@ from tests.parity.random_shrinking import kind_of
 SECONDS = 120  # in which one program, and what makes it short, has to end
 AT_ONCE = 200  # programs that a process runs before another takes its place
 SHOWN = 2  # programs of each class
+PATTERNS = {
+    "transforms": r"T\.(vmap|func|autograd\.functional)\b|dual_level|is_grads_batched"
+}  # what stands for others
 
 
 def arguments() -> argparse.Namespace:
@@ -32,28 +36,29 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--first", type=int, help="the first program, instead of the one that follows from the seed")
     parser.add_argument("--count", type=int, default=sys.maxsize, help="how many programs at most")
     parser.add_argument("--kind", choices=KINDS, default="whole")
+    parser.add_argument("--without", help=f"a pattern, or one of {', '.join(PATTERNS)}")
     return parser.parse_args()
 
 
-def work(kind: str, first: int, count: int, pipe: Connection) -> None:
+def work(kind: str, without: str | None, first: int, count: int, pipe: Connection) -> None:
     """Run programs, and send the seed of each before, and how it differs after it."""
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     classes = Counter()
     for seed in range(first, first + count):
         pipe.send(seed)
-        found = failure(kind, seed)
+        found = failure(kind, seed, without)
         name = found and kind_of(found.difference)
         classes[name] += 1
         pipe.send(found.shrunk() if found and classes[name] <= SHOWN else found)
 
 
-def results(kind: str, first: int, count: int, end: float) -> Iterator[tuple[int, Failure | None]]:
+def results(kind: str, without: str | None, first: int, count: int, end: float) -> Iterator[tuple[int, Failure | None]]:
     """The seed of each program, and how it differs, until the time is over."""
     after = first + count
     while first < after and time.monotonic() < end:
         mine, theirs = multiprocessing.Pipe(duplex=False)
-        process = multiprocessing.Process(target=work, args=(kind, first, min(AT_ONCE, after - first), theirs))
+        process = multiprocessing.Process(target=work, args=(kind, without, first, min(AT_ONCE, after - first), theirs))
         process.start()
         theirs.close()
         for seed, found in _received(kind, mine, end):
@@ -84,7 +89,8 @@ def main() -> int:
     first = given.seed * 1_000_000 if given.first is None else given.first
     classes: dict[str, list[int]] = {}
     count = 0
-    for seed, found in results(given.kind, first, given.count, time.monotonic() + 60 * given.minutes):
+    without = PATTERNS.get(given.without, given.without)
+    for seed, found in results(given.kind, without, first, given.count, time.monotonic() + 60 * given.minutes):
         count += 1
         if found:
             seeds = classes.setdefault(kind_of(found.difference), [])

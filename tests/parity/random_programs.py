@@ -7,6 +7,7 @@ all that programs are made of (functions, hooks, modes, threads, modules), and w
 `python -m tests.parity.fuzz` runs them for a chosen time.
 """
 
+import re
 import sys
 from collections.abc import Container
 from dataclasses import dataclass
@@ -41,12 +42,12 @@ KINDS = {
 }
 
 
-def next_statement(w: Writer, statements: list[Maker]) -> str:
-    """A statement, in a block with another grad mode now and then."""
+def next_statement(w: Writer, statements: list[Maker], without: str | None = None) -> str:
+    """A statement that does not match a pattern, in a block with another grad mode now and then."""
     if w.count < 2:
         return leaf(w)
     text = None
-    while text is None:
+    while text is None or without and re.search(without, text):
         text = w.pick(statements)(w)
     is_short = "\n" not in text and " = make(" not in text
     return f"with {w.pick(MODES)}: {text}" if is_short and w.chance(0.08) else text
@@ -95,13 +96,13 @@ def is_quiet(seed: int) -> bool:
     return bool(seed % 3)
 
 
-def failure(kind: str, seed: int) -> Failure | None:
-    """Run the program of a seed."""
+def failure(kind: str, seed: int, without: str | None = None) -> Failure | None:
+    """Run the program of a seed, without statements that match a pattern."""
     pair = Pair(make, is_quiet(seed), KINDS[kind].strict)
     writer = Writer(seed, pair.theirs)
     lines: list[str] = []
     while len(lines) < KINDS[kind].length:
-        line = next_statement(writer, KINDS[kind].statements)
+        line = next_statement(writer, KINDS[kind].statements, without)
         if "\n" not in line and not pair.allows(line):
             continue
         lines.append(line)
