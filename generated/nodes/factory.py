@@ -28,7 +28,7 @@ class CopyBackwards(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (ops.zeros_like(grad) if edges[0] else None, grad if edges[1] else None)
+        return (grad.new_zeros(grad.shape) if edges[0] else None, grad if edges[1] else None)
 
 
 class ToCopyBackward0(Node):

@@ -1719,7 +1719,10 @@ class EqBackward1(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (ops.zeros_like(grad) if edges[0] else None, grad.new_zeros(node.other_shape) if edges[1] else None)
+        return (
+            grad.new_zeros(grad.shape) if edges[0] else None,
+            grad.new_zeros(node.other_shape) if edges[1] else None,
+        )
 
 
 class EqBackward0(Node):
@@ -1730,7 +1733,7 @@ class EqBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (ops.zeros_like(grad),)
+        return (grad.new_zeros(grad.shape),)
 
 
 class NeBackward1(Node):
@@ -1741,7 +1744,10 @@ class NeBackward1(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (ops.zeros_like(grad) if edges[0] else None, grad.new_zeros(node.other_shape) if edges[1] else None)
+        return (
+            grad.new_zeros(grad.shape) if edges[0] else None,
+            grad.new_zeros(node.other_shape) if edges[1] else None,
+        )
 
 
 class NeBackward0(Node):
@@ -1752,7 +1758,7 @@ class NeBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (ops.zeros_like(grad),)
+        return (grad.new_zeros(grad.shape),)
 
 
 class LtBackward1(Node):
@@ -1763,7 +1769,10 @@ class LtBackward1(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (ops.zeros_like(grad) if edges[0] else None, grad.new_zeros(node.other_shape) if edges[1] else None)
+        return (
+            grad.new_zeros(grad.shape) if edges[0] else None,
+            grad.new_zeros(node.other_shape) if edges[1] else None,
+        )
 
 
 class LtBackward0(Node):
@@ -1774,7 +1783,7 @@ class LtBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (ops.zeros_like(grad),)
+        return (grad.new_zeros(grad.shape),)
 
 
 class LeBackward1(Node):
@@ -1785,7 +1794,10 @@ class LeBackward1(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (ops.zeros_like(grad) if edges[0] else None, grad.new_zeros(node.other_shape) if edges[1] else None)
+        return (
+            grad.new_zeros(grad.shape) if edges[0] else None,
+            grad.new_zeros(node.other_shape) if edges[1] else None,
+        )
 
 
 class LeBackward0(Node):
@@ -1796,7 +1808,7 @@ class LeBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (ops.zeros_like(grad),)
+        return (grad.new_zeros(grad.shape),)
 
 
 class GtBackward1(Node):
@@ -1807,7 +1819,10 @@ class GtBackward1(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (ops.zeros_like(grad) if edges[0] else None, grad.new_zeros(node.other_shape) if edges[1] else None)
+        return (
+            grad.new_zeros(grad.shape) if edges[0] else None,
+            grad.new_zeros(node.other_shape) if edges[1] else None,
+        )
 
 
 class GtBackward0(Node):
@@ -1818,7 +1833,7 @@ class GtBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (ops.zeros_like(grad),)
+        return (grad.new_zeros(grad.shape),)
 
 
 class GeBackward1(Node):
@@ -1829,7 +1844,10 @@ class GeBackward1(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None, None)
-        return (ops.zeros_like(grad) if edges[0] else None, grad.new_zeros(node.other_shape) if edges[1] else None)
+        return (
+            grad.new_zeros(grad.shape) if edges[0] else None,
+            grad.new_zeros(node.other_shape) if edges[1] else None,
+        )
 
 
 class GeBackward0(Node):
@@ -1840,7 +1858,7 @@ class GeBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (ops.zeros_like(grad),)
+        return (grad.new_zeros(grad.shape),)
 
 
 class WhereBackward0(Node):

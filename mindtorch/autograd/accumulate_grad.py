@@ -113,6 +113,11 @@ class AccumulateGrad(NodeBase):
             run_post_accumulate_hooks(meta.post_accumulate_hooks.values(), variable)
 
 
+def leads_nowhere(edge: tuple) -> bool:
+    """Whether it is the edge of a view that only requires grad because its base does: it was made without grad mode."""
+    return edge[0].accumulates and not edge[0].meta.requires_grad
+
+
 def storing_lock(meta: AutogradMeta) -> Any:
     """The lock of a tensor for which several threads may have a gradient: to look at what is stored, to add to it and
     to store the sum has to be one step. Hooks run outside of it."""

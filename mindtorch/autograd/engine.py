@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mindtorch import errors, state
-from mindtorch.autograd.accumulate_grad import AccumulateGrad
+from mindtorch.autograd.accumulate_grad import AccumulateGrad, leads_nowhere
 from mindtorch.autograd.execution import run_backward
 from mindtorch.autograd.history import edge_of
 from mindtorch.autograd.node_base import NodeBase
@@ -203,7 +203,7 @@ def _edges_of_outputs(outputs: Iterable[Any]) -> list[Any]:
     edges = []
     for index, output in enumerate(outputs):
         edge = edge_to(output.node, output.output_nr) if isinstance(output, GradientEdge) else edge_of(output)
-        if edge is None or _leads_nowhere(edge):
+        if edge is None or leads_nowhere(edge):
             raise errors.no_gradient(index)
         edges.append(edge)
     return edges
@@ -221,17 +221,12 @@ def _edge_of_input(value: Any) -> Any:
     edge = edge_of(value)
     if edge is None or _is_over(edge[0]):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return edge_to(AccumulateGrad(value)) if _leads_nowhere(edge) else edge  # a new node, to which nothing leads
+    return edge_to(AccumulateGrad(value)) if leads_nowhere(edge) else edge  # a new node, to which nothing leads
 
 
 def _is_over(node: Any) -> bool:
     """Whether the node is the input of a transform that is over."""
     return node.begins and not node.accumulates and not node.is_open
-
-
-def _leads_nowhere(edge: tuple) -> bool:
-    """Whether it is the edge of a view that only requires grad because its base does: it was made without grad mode."""
-    return edge[0].accumulates and not edge[0].meta.requires_grad
 
 
 def _edges_of_leaves(inputs: Iterable[Any]) -> list[Any]:

@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mindtorch import errors, state
+from mindtorch.autograd.accumulate_grad import leads_nowhere
 from mindtorch.autograd.execution import running
 from mindtorch.autograd.function_gradients import gradients_of_tensors
 from mindtorch.autograd.function_jvp import apply_jvp, role_of
 from mindtorch.autograd.function_outputs import connect_outputs
 from mindtorch.autograd.function_vmap import check_has_rule, forward_of_samples
-from mindtorch.autograd.history import edge_of, mark_written, noted_edge
+from mindtorch.autograd.history import edge_of, is_view, mark_written, noted_edge
 from mindtorch.autograd.node import as_saved_tensor
 from mindtorch.autograd.node_base import ConnectedNode, second_backward
 from mindtorch.autograd.once_differentiable import once_differentiable as once_differentiable
@@ -99,12 +100,16 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
 
     @property
     def saved_tensors(self) -> tuple:
-        kept = self.kept  # which another pass may free at any time
-        if self.saved_for_forward is not None and not kept:
+        if self.saved_for_forward is not None:  # only until `jvp` has run
             return self.saved_for_forward
+        kept = self.kept  # which another pass may free at any time
         if kept is None:
             raise second_backward()
-        return tuple([None if saved is None else unpack(saved, self) for saved in kept])
+        tensors = tuple([None if saved is None else unpack(saved, self) for saved in kept])
+        for tensor in tensors:
+            if tensor is not None and is_view(tensor):
+                edge_of(tensor)  # which refuses a view that `forward` has written where that is forbidden
+        return tensors
 
     @property
     def saved_variables(self) -> tuple:
@@ -218,7 +223,7 @@ class Function(metaclass=FunctionMeta):
         args = _positional(cls, args, kwargs)
         tensors = [value for value in args if isinstance(value, Tensor)]
         edges = tuple([tensor._mt_edge or edge_of(tensor) for tensor in tensors])
-        ctx = cls._backward_cls(edges)
+        ctx = cls._backward_cls(tuple([None if edge and leads_nowhere(edge) else edge for edge in edges]))
         ctx.kept = ()
         ctx._takes_tensor = tuple(isinstance(value, Tensor) for value in args)
         ctx.needs_input_grad = tuple(isinstance(value, Tensor) and edge_of(value) is not None for value in args)
@@ -234,6 +239,7 @@ class Function(metaclass=FunctionMeta):
         if _thread.dual_level >= 0 and _thread.forward_grad_enabled:
             roles = [role_of(each, marked, written) for each in returned]
             apply_jvp(cls, ctx, args, outputs, roles)
+        ctx.saved_for_forward = None
         if state.anomaly_enabled:
             anomaly.note_forward(outputs)
         return outputs if isinstance(output, tuple) else outputs[0]

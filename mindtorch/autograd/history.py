@@ -55,6 +55,12 @@ def is_view(tensor: Any) -> bool:
     return tensor._mt_meta is not None and tensor._mt_meta.base is not None
 
 
+def is_from_another_mode(tensor: Any) -> bool:
+    """Whether a tensor is a view without a place in the graph, made while nothing was recorded."""
+    meta = tensor._mt_meta
+    return type(meta) is ViewMeta and meta.edge is None and meta.creation in (NO_GRAD, INFERENCE)
+
+
 def unless_complex(op: str, tensors: tuple, edges: tuple) -> tuple:
     """The edges, or torch's error of an op that it does not differentiate for complex tensors."""
     if any(tensor is not None and tensor.is_complex() for tensor in tensors):

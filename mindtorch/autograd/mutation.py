@@ -54,6 +54,8 @@ class SavedOriginals:
 
     def before_write(self, tensor: Tensor) -> None:
         """Copy what is kept of the memory that is about to be written."""
+        if tensor.is_inference():
+            raise RuntimeError("Inference tensors do not track version counter.")
         for handle in self.by_memory.pop(id(tensor._mt_version), ()):
             self.cloned[handle] = self.original.pop(handle).clone()
 

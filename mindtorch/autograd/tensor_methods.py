@@ -8,7 +8,14 @@ from mindtorch import errors, state
 from mindtorch.autograd.detaching import edge_outside_of
 from mindtorch.autograd.engine import backward
 from mindtorch.autograd.execution import queue_callback
-from mindtorch.autograd.history import edge_of, is_view, require_grad, set_array, stop_requiring_grad
+from mindtorch.autograd.history import (
+    edge_of,
+    is_from_another_mode,
+    is_view,
+    require_grad,
+    set_array,
+    stop_requiring_grad,
+)
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
 from mindtorch.autograd.node import Node
 from mindtorch.autograd_meta import AutogradMeta
@@ -308,6 +315,8 @@ class HookMethods:
 
     def retain_grad(self: Any) -> None:
         """Store the gradient in `.grad` although the tensor is no leaf."""
+        if self.requires_grad and is_from_another_mode(self):
+            return  # a leaf, to which no gradient gets, even if it may not be read any more
         edge = edge_of(self)
         if edge is None or (_thread.transforms and not self.requires_grad):
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")

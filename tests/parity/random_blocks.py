@@ -31,11 +31,12 @@ _ON_GRAPHS = re.compile(
 class Body(Writer):
     """Writes the lines of a block on copies of tensors, to which it gives names."""
 
-    def __init__(self, parent: Writer, tensors: dict[str, Any], owned: bool):
+    def __init__(self, parent: Writer, tensors: dict[str, Any], owned: bool, is_transformed: bool = False):
         self.random, self.root, self.depth = parent.random, parent.root, parent.depth + 1
         self.env = Env(torch, make)
         self.env.update(tensors)
         self.kept = () if owned else tuple(tensors)  # the names that lines may not bind to something else
+        self.is_transformed = parent.is_transformed or is_transformed
 
     def new(self) -> str:
         return self.fresh()
@@ -50,7 +51,7 @@ class Body(Writer):
 
     def _suits(self, line: str) -> bool:
         bound = _ASSIGNED.match(line)
-        if (self.kept and _RESHAPES.search(line)) or _WITHOUT_TANGENTS.search(line):
+        if (self.kept and _RESHAPES.search(line)) or (self.is_transformed and _WITHOUT_TANGENTS.search(line)):
             return False
         return not (bound and bound[1] in self.kept) and is_defined(line, self.env.tensors())
 
@@ -104,14 +105,16 @@ def block(w: Writer, header: str, makers: list[Maker], length: int) -> str | Non
     return f"{header}\n{indented(lines)}" if lines else None
 
 
-def function(w: Writer, inputs: list[Any], makers: list[Maker], length: int, used: list[str] | None) -> Function | None:
+def function(
+    w: Writer, inputs: list[Any], makers: list[Maker], length: int, used: list[str] | None, is_transformed: bool = False
+) -> Function | None:
     """A function of tensors such as these, which captures others that share no memory with those used, if any."""
     names = [w.fresh() for _ in inputs]
     tensors = w.env.tensors()
     places = {_place(tensors[name]) for name in used or ()}
     outer = copied({name: each for name, each in tensors.items() if _place(each) not in places} if used else {})
     few = dict(list(outer.items())[-2:])
-    body = Body(w, few | dict(zip(names, inputs, strict=True)), owned=False)
+    body = Body(w, few | dict(zip(names, inputs, strict=True)), owned=False, is_transformed=is_transformed)
     lines = body.write(makers, length)
     made = {name: tensor for name, tensor in body.env.tensors().items() if name not in few}
     result = body.result(made)

@@ -21,7 +21,7 @@ def _with_grad(w: Writer) -> str:
     return w.name(lambda each: each.requires_grad)
 
 
-@statement(9, WHOLE)
+@statement(9, WHOLE)  # not of bodies: a hook of a view from another mode ends torch's process
 def hook(w: Writer) -> str:
     name, leaf, h = _with_grad(w), _leaf(w), f"h{w.number()}"
     lines = [
@@ -59,6 +59,7 @@ def _loss(w: Writer, name: str) -> str:
 
 
 @statement(9, WHOLE)
+@statement(1, BODY)
 def gradient(w: Writer) -> str:
     name, other, leaf, middle = _non_leaf(w), _non_leaf(w), _leaf(w), _with_grad(w)
     loss, further = _loss(w, name), _loss(w, other)

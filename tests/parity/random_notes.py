@@ -17,7 +17,7 @@ def noted(value: Any, T: Any) -> Any:
         return value
     facts = (str(value.dtype), tuple(value.shape), value.requires_grad, value.grad_fn is None)
     try:
-        return (*facts, Numbers(value.detach().resolve_conj().tolist(), str(value.dtype)))
+        return (*facts, Numbers(value.detach().clone().resolve_conj().tolist(), str(value.dtype)))
     except RuntimeError:  # the samples of a vmap
         return facts
 

@@ -101,3 +101,46 @@ def any_along_no_dimensions(T: Any) -> tuple[Any, Any]:
     samples = T.arange(6).reshape(2, 3)
     mapped = T.vmap(lambda sample: sample.any(dim=[]))(samples)
     return tuple(mapped.shape), tuple(T.stack([sample.any(dim=[]) for sample in samples]).shape)
+
+
+@wrong
+def remainder_of_a_number(T: Any) -> tuple[Any, Any]:
+    """The number may as well be a tensor, for which there is a derivative."""
+    x, y = (T.tensor([3.0, -2.0], requires_grad=True) for _ in range(2))
+    (7 % x).sum().backward()
+    T.remainder(T.tensor([7.0, 7.0]), y).sum().backward()
+    return x.grad.tolist(), y.grad.tolist()
+
+
+@wrong
+def view_whose_base_was_written(T: Any) -> tuple[Any, Any]:
+    """It is no leaf any more, whether or not `grad_fn` has been asked for."""
+    results = []
+    for is_asked in (False, True):
+        x, w = T.zeros(3), T.ones((), requires_grad=True)
+        view = x[:2]
+        x[0] = w
+        assert not is_asked or view.grad_fn is not None
+        results.append(view.mul_(2).tolist())
+    return results[0], results[1]
+
+
+@wrong
+def gradient_that_is_zero(T: Any) -> tuple[Any, Any]:
+    """The gradient of sgn may be added to, as that of any other op."""
+    x = T.ones(1, requires_grad=True)
+    y = x * 1
+    gradient = T.autograd.grad(y.sgn(), x, T.ones(1), create_graph=True)[0]
+    return gradient.mul_(2).tolist(), [0.0]
+
+
+@wrong
+def mean_of_a_tensor_of_inference_mode(T: Any) -> tuple[Any, Any]:
+    """A checkpoint makes it require grad, which is no reason not to read it."""
+
+    def f(x: Any) -> Any:
+        with T.inference_mode():
+            return x * 2
+
+    y = T.utils.checkpoint.checkpoint(f, T.ones(2, requires_grad=True), use_reentrant=True)
+    return y.mean(0).tolist(), y.tolist()[0]

@@ -19,6 +19,7 @@ from tests.parity.random_statements import (
     like,
     operator,
     other_in_place,
+    out_variant,
     product,
     reduction,
     unary,
@@ -50,6 +51,7 @@ for _maker, _weight in {
     product: 3,
     convert: 1,
     like: 1,
+    out_variant: 2,
 }.items():
     BODY.extend([_maker] * _weight)
 
@@ -99,13 +101,15 @@ def in_a_mode_of_body(w: Writer) -> str | None:
     return in_a_mode(w) if w.depth < DEEPEST else None
 
 
-def _made(w: Writer, *given: tuple[str, int | None] | str, captures: bool = True) -> Function | None:
+def _made(
+    w: Writer, *given: tuple[str, int | None] | str, captures: bool = True, is_transformed: bool = False
+) -> Function | None:
     """A function of tensors of the program, or of their samples along a dimension."""
     pairs = [each if isinstance(each, tuple) else (each, None) for each in given]
     if w.depth >= DEEPEST or not all(name for name, _ in pairs):
         return None
     samples = [sample_of(w.env[name], dim) for name, dim in pairs]
-    return function(w, samples, BODY, _length(w), [name for name, _ in pairs] if captures else None)
+    return function(w, samples, BODY, _length(w), [name for name, _ in pairs] if captures else None, is_transformed)
 
 
 def _differs_by_sample(w: Writer, f: Function, call: str) -> bool:
@@ -132,7 +136,7 @@ def mapped(w: Writer) -> str | None:
         other_dim = 0 if w.env[other].ndim and w.env[other].shape[0] and w.chance(0.7) else None
         dims, given = f"({dim}, {other_dim})", f"{name}, {other}"
         parts.append((other, other_dim))
-    f = _made(w, *parts)
+    f = _made(w, *parts, is_transformed=True)
     if f is None:
         return None
     # Where the samples do not differ, torch looks for the place of the new dimension in memory that is not the shape's.
@@ -145,7 +149,7 @@ def mapped(w: Writer) -> str | None:
 @statement(8, WHOLE)
 def transformed(w: Writer) -> str | None:
     name = _variable(w)
-    f = _made(w, name)
+    f = _made(w, name, is_transformed=True)
     if f is None or not f.result.numel():  # of which torch's Jacobians are errors
         return None
     number = f"(lambda a: {_number_of(f, f'{f.name}(a)')})"
@@ -174,7 +178,7 @@ def mapped_transform(w: Writer) -> str | None:
     name = _variable(w)
     if name is None or not w.env[name].ndim or w.env[name].requires_grad and w.chance(0.5):
         return None
-    f = _made(w, (name, 0))
+    f = _made(w, (name, 0), is_transformed=True)
     if f is None:
         return None
     number = f"(lambda a: {_number_of(f, f'{f.name}(a)')})"
@@ -194,7 +198,8 @@ def mapped_transform(w: Writer) -> str | None:
 @statement(4, WHOLE)
 def in_forward_mode(w: Writer) -> str | None:
     name = _variable(w)
-    f = None if name and w.env[name].is_inference() else _made(w, name)  # of these torch forgets the tangents
+    # Of inference tensors torch forgets the tangents.
+    f = None if name and w.env[name].is_inference() else _made(w, name, is_transformed=True)
     if f is None:
         return None
     given = w.pick([name, f"{name}.detach()", f"{name}.detach().clone()"])

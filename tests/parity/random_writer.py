@@ -72,6 +72,7 @@ class Writer:
         self.env = env
         self.root = self  # which counts the names, also for the blocks that are written within
         self.depth = 0
+        self.is_transformed = False  # whether what is written is the body of a function that a transform takes
         self.count = 0
 
     def pick(self, choices: Any) -> Any:

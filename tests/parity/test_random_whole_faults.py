@@ -180,6 +180,19 @@ KINDS = {
             "; y = F.apply(x)\ntry: y.sum().backward()\nexcept RuntimeError: pass\ny.sum().backward()"
             for gradient in ("(ctx.saved_tensors, grad.sum())[1]", "(ctx.saved_tensors, T.ones(5))[1]")
         ],
+        *[
+            f"{function('a * 2', settings, '(ctx.saved_tensors, grad)[1]')}; y = F.apply(T.ones(2, requires_grad=True))"
+            "; r = y.grad_fn.saved_tensors\ny.sum().backward()\nr if len(r) == 0 else y.sum().backward()"
+            for settings in (
+                "ctx.save_for_forward(*inputs)",
+                "(ctx.save_for_backward(*inputs), ctx.save_for_forward(*inputs))",
+            )
+        ],
+        f"{function('b * 2', 'pass', '(grad.sum(), grad)', 'a, b')}; x = T.ones(2, 4, requires_grad=True)\n"
+        "with T.no_grad(): v = x.mT\n"
+        "y = F.apply(v, x); y.sum().backward(); (y.grad_fn.next_functions[0], x.grad)",
+        f"{function('a.exp_() * 2', 'ctx.save_for_backward(*inputs)', '(ctx.saved_tensors, grad)[1]')}\n"
+        "F.apply((T.ones(2, 4, requires_grad=True) * 2).unbind()[0]).sum().backward()",
         f"{function('(a.unbind(1)[0], a.exp_())[0]', 'ctx.mark_non_differentiable(output)')}; "
         "F.apply(T.ones(3, 2, requires_grad=True)).requires_grad",
     ],
@@ -241,6 +254,20 @@ KINDS = {
         "v.register_hook(lambda g: seen.append(g)); v.exp().sum().backward(); (seen, v.grad)",
         "v.register_hook(lambda g: T.ones(7)); v.exp().sum().backward(); v.grad",
         "v.exp().sum().backward(); (v.requires_grad, v.is_leaf, v.grad)",
+    ],
+    "views from no_grad mode whose base is written": [
+        f"x = T.ones(2, 4, requires_grad=True) * 1\nwith T.{mode}(): v = x[0]; {written}.mul_(2)\n"
+        "v.retain_grad(); v.retains_grad"
+        for mode, written in (("no_grad", "x"), ("no_grad", "v"), ("inference_mode", "v"))
+    ],
+    "strides of gradients of zeros": [
+        f"a = T.ones(2, 3, 4, requires_grad=True); x = 3 - a.mT; y = x * 1; y.{call}; "
+        "[g.stride() for g in T.autograd.grad((y * y).sum(), [x, y])]"
+        for call in ("le_(-1)", "ne_(x)", "gt_(0)", "copy_(T.ones(2, 4, 3))", "fill_(2)", "round_()", "logical_not_()")
+    ],
+    "tensors of inference mode and allow_mutation_on_saved_tensors": [
+        f"with T.inference_mode(): x = T.ones(2)\nwith T.autograd.graph.allow_mutation_on_saved_tensors(): {call}\nx"
+        for call in ("x.mul_(2)", "x.floor_divide_(x)", "T.add(x, x, out=x)", "r = x * 2")
     ],
     "ends of graphs that are written": [
         "T.func.grad(lambda a: (a.mul_(2), a.sum())[1])(T.ones(3) * T.ones(3, requires_grad=True))",
