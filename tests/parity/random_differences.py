@@ -36,6 +36,7 @@ UNDEFINED = {
     "setStorage: sizes": "index_fill_ of a dimension without elements, whose indices are not looked at",
     "grad_input must be contiguous": "nll_loss of images that are not, which torch takes, but for the backward pass",
     "but expected shape compatible with": "a leaf that has taken another shape in inference mode",
+    "Expected a proper Tensor but got None": "a node that a checkpoint has stopped at, before it has kept anything",
     "Autograd not support dtype": "an integer tensor into which a tensor that requires grad was written",
 }
 

@@ -42,6 +42,7 @@ _WRITES = re.compile(r"\w_\(|out=|inplace=True|\] ?[-+*/]?= |[-+*/]= ")
 _CONVERTS = re.compile(r"out=|\(\(.*\)\.to\(T\.|cross_entropy|poisson_nll|cosine_sim")
 # Statements that do several things, after some of which there may be an error.
 _SEVERAL = re.compile(r"\n|backward\(|autograd\.grad|T\.func|checkpoint|in_threads|\bM?f\d+\(|Ff\d+\.")
+_READS_GRADIENT = re.compile(r"= \S+\.grad$", re.MULTILINE)
 _UNSTABLE = re.compile(r"grad_fn=<\w+>")  # names of nodes are compared apart
 ERRORS = (
     AssertionError,
@@ -157,7 +158,9 @@ class Pair:
             precision = self.precision if theirs[name].dtype is torch.float64 else None
             if self.strict:
                 precision = self._note_precision(theirs[name].dtype)
-                text = strict_difference(ours[name], theirs[name], quiet, precision, self._has_no_layout())
+                text = strict_difference(
+                    ours[name], theirs[name], quiet, precision, self._has_no_layout(), self._reads_gradients()
+                )
             else:
                 text = tensor_difference(ours[name], theirs[name], quiet, precision)
             text = text or self.version_difference(ours[name], theirs[name])
@@ -174,6 +177,10 @@ class Pair:
     def _has_no_layout(self) -> bool:
         """Whether strides are a library's own business: where a batching rule puts the samples is."""
         return any("vmap" in line or "jac" in line or "hessian" in line or "batched" in line for line in self.lines)
+
+    def _reads_gradients(self) -> bool:
+        """Whether offsets are a library's own business: a stored gradient may be a part of a larger one."""
+        return any(_READS_GRADIENT.search(line) for line in self.lines)
 
     def _note_precision(self, dtype: torch.dtype) -> str:
         """The coarsest precision that the program has computed in so far: what is compared may come from there."""
@@ -313,7 +320,6 @@ def strict_gradient_difference(ours: Any, theirs: Any, precision: str, any_layou
         return None  # of a transform that has ended: torch cannot read it
     if ours is None or theirs is None:
         return None if ours is theirs else f"grad: {ours}, expected {theirs}"
-    # Whether a stored gradient is a part of a larger one is a library's own business.
     text = strict_difference(ours, theirs, False, precision, any_layout, any_offset=True)
     return text and f"grad {text}"
 

@@ -20,11 +20,15 @@ SHARES = {"plain": 1, "wide": 8, "whole": 50}  # one in so many
 GROUP = 20
 # Whole programs that differ, by seed. Not all classes of differences are mended yet, so the seeds are the same each
 # day; those of the day are for `make fuzz`.
-CAPTURED_ALIAS = Cause(OURS, "torch does not see that c[...] is captured, in vmap and jvp", "levels as torch has them")
 KNOWN = {
-    57: Cause(OURS, "a write through v[...] to the primal part of a dual tensor", "to find the leaf that torch means"),
-    60: CAPTURED_ALIAS,
-    76: Cause(OURS, "isfinite of half precision packs a tensor in torch", "the ops that torch makes it of"),
+    9: Cause(OURS, "zero_ of a captured tensor in jacfwd: the text of the error", "the levels as torch has them"),
+    10: Cause(OURS, "grad at a view that may not be read any more, whose history is not needed", "to ask for it later"),
+    33: Cause(OURS, "the truth of what a hook sees of batched gradients, if it has no elements", "is_nonzero in vmap"),
+    63: Cause(
+        OURS, "gt_ of a tensor that is the same for all samples: the text of the error", "torch's order of checks"
+    ),
+    71: Cause(OURS, "backward() of no graph inside a transform: the text of the error", "torch's order of checks"),
+    83: Cause(OURS, "enable_grad inside a Function's forward within a transform records", "recording by level"),
 }
 
 
