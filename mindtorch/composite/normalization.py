@@ -5,6 +5,7 @@ from __future__ import annotations
 from mindtorch import errors
 from mindtorch.dispatch import ops
 from mindtorch.dtype import finfo
+from mindtorch.geometry import suggested_format
 from mindtorch.tensor import Tensor
 
 
@@ -46,6 +47,7 @@ def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
 
 def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
     check_groups(input, num_groups, weight, bias)
+    input = input.contiguous(memory_format=suggested_format(input._mt_array))  # which is what is saved
     images, channels = input._mt_array.shape[:2]
     size = input.numel() // (images * channels) if images * channels else 0
     return ops.native_group_norm(input, weight, bias, images, channels, size, num_groups, eps)[0]

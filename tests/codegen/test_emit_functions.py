@@ -518,6 +518,8 @@ def test_results_that_may_be_missing(tmp_path):
             """norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)"""
             if state.interceptors and intercepts(norm_grads, input, other):
                 return call(norm_grads, input, other, output_mask)
+            if len(output_mask) != 2:
+                raise wrong_length(output_mask, 2)
             try:
                 input_array = input._mt_array
                 other_array = other._mt_array
