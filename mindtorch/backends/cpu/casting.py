@@ -60,9 +60,12 @@ def _in_one_step(source: np.dtype, dtype: np.dtype) -> bool:
 
 
 def deliver(result: Array, out: Array | None) -> Array:
-    """The array that holds the result: `out` when it has the result's shape, else a new one of the dtype of `out`."""
+    """The array that holds the result: `out` when it has the result's shape, else a new one of the dtype of `out`.
+
+    NumPy makes scalars of arrays without dimensions; they become arrays again.
+    """
     if out is None:
-        return result
+        return np.asarray(result) if isinstance(result, np.generic) else result
     if needs_resize(out, result.shape):
         return cast(result, out.dtype)
     copy_into(out, result)
