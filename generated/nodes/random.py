@@ -30,7 +30,7 @@ class NormalBackward0(Node):
         return (ops.zeros_like(grad),)
 
 
-class BernoulliBackward3(Node):
+class BernoulliBackward2(Node):
     """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"""
 
     __slots__ = ()
@@ -41,7 +41,7 @@ class BernoulliBackward3(Node):
         return (ops.zeros_like(grad),)
 
 
-class BernoulliBackward2(Node):
+class BernoulliBackward1(Node):
     """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
 
     __slots__ = ()

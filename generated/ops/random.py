@@ -142,7 +142,7 @@ def bernoulli__float(input, p=0.5, *, generator=None):
         and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.BernoulliBackward3()
+        node = nodes.BernoulliBackward2()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
     try:
@@ -175,7 +175,7 @@ def bernoulli__Tensor(input, p, *, generator=None):
         p_edge = p._mt_edge or edge_of(p)
         if input_edge or p_edge:
             check_inplace(input)
-            node = nodes.BernoulliBackward2()
+            node = nodes.BernoulliBackward1()
             node.sequence_nr = next_sequence_nr()
             node.next_edges = (input_edge, p_edge)
             node.kept = (save(p) if p_edge else None,)

@@ -105,10 +105,10 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
     if wants_input:
         scaled = grad_out if weight is None else grad_out * weight.reshape(_by_channel(input))
         fixed = [statistic.detach() for statistic in statistics]  # the formula knows how they depend on the input
-        grad = ops.native_layer_norm_backward(
-            scaled.reshape(rows.shape), rows, (rows.shape[2],), *fixed, None, None, [True, False, False]
-        )[0]
-        input_grad = grad.reshape(input.shape)
+        # All in the dtype of the statistics, which is that of the weight: it may be wider than that of the input.
+        given = scaled.reshape(rows.shape).to(mean.dtype), rows.to(mean.dtype)
+        grad = ops.native_layer_norm_backward(*given, (rows.shape[2],), *fixed, None, None, [True, False, False])[0]
+        input_grad = grad.reshape(input.shape).to(input.dtype)
     if wants_weight:
         normal = (rows - statistics[0]) * statistics[1]
         weight_grad = (grad_out * normal.reshape(input.shape)).sum(by_channel)

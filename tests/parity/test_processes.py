@@ -31,7 +31,9 @@ def exit_in_one(number):
 
 
 def die(number):
-    os.kill(os.getpid(), signal.SIGKILL)
+    if number == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(60)
 
 
 def run(T, function, **options):
