@@ -9,9 +9,10 @@ from math import prod
 from typing import Any
 
 from mindtorch import errors
+from mindtorch.aligned import NO_ROOM
 
-# What NumPy may raise for want of memory, or for numbers that don't fit into its own.
-NUMPY_ERRORS = (MemoryError, ValueError, OverflowError)
+# What kernels may end with for want of memory, or for numbers that don't fit into NumPy's own.
+NUMPY_ERRORS = NO_ROOM
 
 # What it says of shapes with too many bytes to be counted, without a word about which.
 _TOO_LARGE = ("array is too big; ", "Maximum allowed dimension exceeded", "Maximum allowed size exceeded")
