@@ -15,7 +15,8 @@ from mindtorch.roots import bytes_of
 LARGE = 1 << 18  # bytes: finding the line costs some microseconds, which is nothing from here on
 _LINE = 64
 _BYTES = np.dtype(np.uint8)
-_MOST_DIMS = 64
+_MANY_TENSORS = 1 << 20
+_BYTES_OF_A_TENSOR = 200  # with its array, or more
 _WORTH_A_TRY = 1 << 30  # bytes: it costs some microseconds to ask for them and to give them back
 
 # What NumPy raises when it cannot make an array; `no_room` tells what torch says then.
@@ -53,12 +54,27 @@ def check_fits(shape: Sequence[int], dtype: np.dtype) -> None:
         empty(shape, dtype)
 
 
+def check_walk(array: np.ndarray) -> None:
+    """The same for an array whose elements are read one by one, where torch makes a contiguous copy of it before."""
+    if array.nbytes >= _WORTH_A_TRY and not array.flags.c_contiguous:
+        empty(array.shape, array.dtype)
+
+
+def check_tensors_fit(count: int) -> None:
+    """Refuses so many results that memory has no room for the tensors, before they are made."""
+    if count >= _MANY_TENSORS:
+        try:
+            np.empty(count * _BYTES_OF_A_TENSOR, _BYTES)
+        except NO_ROOM:
+            raise errors.no_objects() from None
+
+
 def no_room(shape: Sequence[int], dtype: np.dtype) -> Exception:
     """torch's error for an array that NumPy could not make: of negative extents, too large to count, or for memory."""
     geometry.check_sizes(shape)
     geometry.check_room(shape, dtype.itemsize)
-    if len(shape) > _MOST_DIMS:
-        return RuntimeError(f"only tensors with up to {_MOST_DIMS} dims are supported")
+    if len(shape) > geometry.MOST_DIMS:
+        return errors.too_many_dims()
     if 0 in shape:  # NumPy counts the bytes of arrays that have none, as if an extent of 0 were 1
         return errors.storage_overflow(shape)
     return errors.no_memory(prod(shape) * dtype.itemsize)

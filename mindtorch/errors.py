@@ -57,6 +57,24 @@ def wrong_length(values: Sequence[object], size: int) -> Exception:
     return RuntimeError(f"Tried to convert a List with {len(values)} elements to a fixed-size array of size {size}")
 
 
+def unpacking_overflow() -> ValueError:
+    """An int that 64 bits don't hold."""
+    return ValueError(UNPACKING_OVERFLOW)
+
+
+def check_ints(numbers: Iterable[int]) -> None:
+    """Refuses numbers that 64 bits don't hold, where they would lead to a result.
+
+    What a kernel or a composite raises with it is put in torch's words by the function that was called.
+    """
+    for number in numbers:
+        if not -(2**63) <= number < 2**63:
+            raise unpacking_overflow()
+
+
+UNPACKING_OVERFLOW = "Overflow when unpacking long long"
+
+
 # -------------------- memory --------------------
 
 
@@ -65,6 +83,15 @@ def no_memory(nbytes: int) -> RuntimeError:
         "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
         f"allocate {nbytes} bytes. Error code 12 (Cannot allocate memory)"
     )
+
+
+def too_many_dims() -> RuntimeError:
+    return RuntimeError("only tensors with up to 64 dims are supported")
+
+
+def no_objects() -> RuntimeError:
+    """More tensors than there is memory for: what C++ raises when a vector of them is made."""
+    return RuntimeError("std::bad_alloc")
 
 
 def storage_overflow(sizes: Sequence[int], strides: Sequence[int] | None = None) -> RuntimeError:

@@ -209,7 +209,7 @@ def checked_seed(seed: Any) -> int:
     if type(seed) is not int:
         raise RuntimeError(f"manual_seed expected a long, but got {errors.type_name(seed)}")
     if not -(1 << 63) <= seed <= _MASK_64:
-        raise ValueError("Overflow when unpacking long long")
+        raise errors.unpacking_overflow()
     return seed & _MASK_64
 
 

@@ -48,6 +48,7 @@ def check_sizes(size: Ints) -> None:
 # -------------------- sizes that can be counted --------------------
 
 MOST = (1 << 63) - 1  # bytes or elements
+MOST_DIMS = 64  # of NumPy's arrays
 
 
 def check_numel(shape: Ints) -> None:

@@ -236,7 +236,7 @@ def _number(tensor: Tensor, value: Any) -> Any:
     if not isinstance(value, _NUMBERS):
         raise TypeError(f"can't assign a {errors.type_name(value)} to a {_legacy_type(tensor)}")
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-        raise ValueError("Overflow when unpacking long long")
+        raise errors.unpacking_overflow()
     if isinstance(value, complex) or not _FITS_ALWAYS[0] < value < _FITS_ALWAYS[1]:
         checked_number(value, tensor._mt_array.dtype)  # the first of the errors that there may be
     return value

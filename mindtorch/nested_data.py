@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import state
+from mindtorch import errors, geometry, state
 from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import from_numpy_dtype, int64
 from mindtorch.promotion import promote
@@ -49,7 +49,10 @@ def read(data: Any, wanted: np.dtype | None = None) -> np.ndarray:
     except (TypeError, ValueError):
         _converted(leaves, dtype)  # an element before the irregular place may be wrong too: that comes first
         raise
-    return _converted(leaves, dtype).reshape(sizes)
+    values = _converted(leaves, dtype)
+    if len(sizes) > geometry.MOST_DIMS:
+        raise errors.too_many_dims()
+    return values.reshape(sizes)
 
 
 # -------------------- a number, a list or a list of lists of one Python type --------------------
@@ -76,7 +79,7 @@ def _read_integers(data: Any) -> np.ndarray:
     try:
         return np.array(data, np.int64)
     except OverflowError:
-        raise _too_large() from None
+        raise errors.unpacking_overflow() from None
 
 
 _LISTS = {list}
@@ -146,11 +149,12 @@ def _inferred(elements: Sequence) -> np.dtype:
     kinds = set(map(type, elements))
     if kinds.issubset(_PLAIN_DTYPES):
         return reduce(promote, [_PLAIN_DTYPES[kind]() for kind in kinds] or [state.default_dtype.numpy])
-    result = _dtype_of(elements[0])
-    for element in elements:
-        result = promote(result, _dtype_of(element))
+    others = iter(elements)
+    result = _dtype_of(next(others))
+    for element in others:
         if result == np.complex128:
             break  # nothing changes this; what follows may well be no number
+        result = promote(result, _dtype_of(element))
     return result
 
 
@@ -238,7 +242,7 @@ def _integer(leaf: Any, dtype: np.dtype, low: int, high: int) -> int:
         return int(leaf)
     number = operator.index(leaf)
     if not -(2**63) <= number < 2**63:
-        raise _too_large()
+        raise errors.unpacking_overflow()
     if not low <= number <= high:
         raise _overflow(dtype)
     return number
@@ -252,10 +256,6 @@ def _largest_integer(leaf: Any) -> int:
     if leaf >= 2**64:
         raise OverflowError("int too big to convert")
     return leaf
-
-
-def _too_large() -> ValueError:
-    return ValueError("Overflow when unpacking long long")
 
 
 def _overflow(dtype: np.dtype) -> RuntimeError:

@@ -265,7 +265,7 @@ def _is_plain_int(value: Any) -> bool:
 
 def _check_nbytes(nbytes: int) -> None:
     if nbytes > geometry.MOST:
-        raise ValueError("Overflow when unpacking long long")
+        raise errors.unpacking_overflow()
     if nbytes < 0:
         raise RuntimeError(f"Storage size cannot be negative, but got {nbytes} bytes")
 

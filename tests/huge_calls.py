@@ -46,6 +46,66 @@ GROWING = (
     "torch.ones(1).untyped_storage().resize_(n)",
     "torch.UntypedStorage(n)",
 )
+COUNTS = (
+    "w.roll((n,))",
+    "w.roll((1, n), (0, 1))",
+    "w.split(n)",
+    "w.chunk(n)",
+    "w.diagonal(n)",
+    "w.diagonal(-n - 1)",
+    "w.narrow(0, 0, n)",
+    "w.tril(n)",
+    "w.triu(-n - 1)",
+    "w.rot90(n)",
+    "w.diff(n)",
+    "w.round(decimals=n)",
+    "w.tensor_split(n)",
+    "w.tensor_split((1, n))",
+    "w.hsplit((1, n))",
+    "w.unfold(0, n, 1)",
+    "w.unsqueeze_(n)",
+    "w.transpose_(0, n)",
+    "w.slice_scatter(w, 0, 0, n)",
+    "torch.slice_copy(w, 0, 0, n)",
+    "torch.polygamma(n, w)",
+    "torch.nn.functional.nll_loss(w, i.expand(2), ignore_index=n)",
+    "torch.nn.functional.avg_pool2d(w[None], 1, divisor_override=n)",
+)
+# What stands for the end of the tensor, as everywhere in Python.
+SLICES = ("w[:n]", "w[n:]", "w[0, n:]", "w[0:1, 1:n]")
+# Steps between elements of a dimension that has one: NumPy counts them in bytes, and has no room for these.
+STEPS = ("w[::n]", "w[:, 1:2:n]", "w.unfold(0, 2, n)", "w.as_strided((1,), (n,))")
+# More parts than there is memory for, mostly empty ones.
+PARTS = ("w.tensor_split(n)", "torch.ones(0, 2).chunk(n)", "X.split(1)", "X.unbind()", "list(X)")
+# NumPy has room for 64 dimensions.
+DIMENSIONS = (
+    "torch.ones((1,) * n)",
+    "torch.empty_strided((1,) * n, (1,) * n)",
+    "torch.tensor(eval('[' * n + '1' + ']' * n))",
+    "x.reshape((1,) * n)",
+    "x.view((1,) * n)",
+    "x.expand((1,) * n)",
+    "x.as_strided((1,) * n, (1,) * n)",
+    "x.resize_((1,) * n)",
+    "x.unflatten(0, (1,) * n)",
+    "x.to('meta').expand((1,) * n)",
+    "x.to('meta').view((1,) * n)",
+    "D.unsqueeze(0)",
+    "D.unsqueeze_(0)",
+    "D[None]",
+    "D[..., None]",
+    "D.to('meta')[None]",
+    "D.unfold(0, 1, 1)",
+    "D.diag_embed()",
+    "torch.stack([D, D])",
+    "torch.view_as_real(D.cfloat())",
+    "torch.kron(D, D)",
+    "torch.tensordot(D, D, 0)",
+    "torch.ones(2, 2)[D.long()]",
+    "torch.nn.functional.one_hot(D.long())",
+    "torch.func.vmap(lambda each: each[None])(D)",
+    "torch.meshgrid(*[x] * n, indexing='ij')",
+)
 NUMBERS = (
     "i.clamp(max=n)",
     "i.masked_fill(i > 0, n)",
@@ -69,11 +129,24 @@ EXPANDED = (
     *("torch.ones(1 << 25, 1) + torch.ones(1 << 25)", "torch.ones(1 << 25, 1) @ torch.ones(1, 1 << 25)"),
     "torch.einsum('i,j->ij', torch.ones(1 << 25), torch.ones(1 << 25))",
     "torch.nn.functional.adaptive_max_pool2d(torch.ones(1, 1, 4, 4), (1 << 50, 1))",
+    *("x.take(I)", "x.index_add(0, I, X)", "x.index_reduce(0, I, X, 'amax')", "torch.repeat_interleave(I)"),
+    *("X.max()", "I.min()", "X.aminmax()", "X.histc()", "torch.nn.functional.binary_cross_entropy(X, X)"),
+    "torch.nn.functional.nll_loss(torch.ones(1, 2).expand(1 << 50, 2), I)",
+    "torch.nn.functional.batch_norm(X[:, None], x, x, training=True)",
+    "torch.nn.functional.adaptive_max_pool1d(X[None, None], 3)",
 )
 
+# Calls whose results torch can count, but NumPy can't.
+OWN_LIMITS = (
+    *[(call, n) for call, n in product(STEPS, (1 << 61, 1 << 62))],
+    *[(call, n) for call, n in product(DIMENSIONS, (65, 100))],
+)
 CALLS = (
     *[(call, n) for call, n in product((*FACTORIES, *SHAPES, *GROWING), SIZES)],
     *[(call, 1 << 64) for call in NUMBERS],
+    *[(call, n) for call, n in product(COUNTS, (1 << 63, 1 << 64))],
+    *[(call, n) for call, n in product(SLICES, SIZES)],
+    *[(call, 1 << 50) for call in PARTS],
     *[(call, 1 << 50) for call in EXPANDED],
 )
 
@@ -86,6 +159,8 @@ def outcome(torch: Any, call: str, n: int) -> tuple[str, str]:
         "n": n,
         "x": one,
         "z": torch.ones(3),
+        "w": torch.ones(2, 3),
+        "D": torch.ones((1,) * 64),
         "i": index,
         "b": torch.ones(1, dtype=torch.bool),
         "m": torch.ones(2, 3),

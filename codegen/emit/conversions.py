@@ -121,9 +121,21 @@ def _convert_variadic(op: Op, argument: Argument) -> list[str]:
 def _convert_value(op: Op, argument: Argument) -> list[str]:
     plain, convert = _PLAIN[argument.type.base]
     name = argument.python_name
-    tests = [f"{name} is not None"] if argument.type.is_optional else []
-    tests += [f"type({name}) is not {kind}" for kind in plain]
-    return [f"if {' and '.join(tests)}:", f"    {name} = {_call(convert, name, op, argument)}"]
+    test = " and ".join(f"type({name}) is not {kind}" for kind in plain)
+    if _may_go_unnoticed(op, argument):
+        test += f" or not -(2**63) <= {name} < 2**63"
+    if argument.type.is_optional:
+        test = f"{name} is not None and {f'({test})' if ' or ' in test else test}"
+    return [f"if {test}:", f"    {name} = {_call(convert, name, op, argument)}"]
+
+
+def _may_go_unnoticed(op: Op, argument: Argument) -> bool:
+    """Whether a number that 64 bits don't hold could lead to a result.
+
+    A dimension is always looked up in a shape. Kernels of views are short, and look themselves.
+    """
+    is_int = argument.type.base in ("int", "SymInt")
+    return is_int and "dim" not in argument.name and not (op.view and op.dispatch)
 
 
 def has_factory_options(op: Op) -> bool:

@@ -497,7 +497,7 @@ def linspace_default(
         start = scalar_of(start, "linspace", "start", 1)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "linspace", "end", 2)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "linspace")
     try:
@@ -517,7 +517,7 @@ def linspace_default_out(start, end, steps, *, out):
         start = scalar_of(start, "linspace", "start", 1)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "linspace", "end", 2)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
     try:
         out_array = out._mt_array
@@ -579,7 +579,7 @@ def linspace_Tensor_Tensor(
             out=out,
             requires_grad=requires_grad,
         )
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linspace", "dtype")
@@ -606,7 +606,7 @@ def linspace_Tensor_Tensor_out(start, end, steps, *, out):
         return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
     refuse_grad("linspace", start, end, out)
     return composite.linspace_tensors_out(start, end, steps, out=out)
@@ -647,7 +647,7 @@ def linspace_Tensor_Scalar(
         )
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "linspace", "end", 2)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linspace", "dtype")
@@ -674,7 +674,7 @@ def linspace_Tensor_Scalar_out(start, end, steps, *, out):
         return raise_bad_argument(linspace_Tensor_Scalar_out, start, end, steps, out=out)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "linspace", "end", 2)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
     refuse_grad("linspace", start, out)
     return composite.linspace_tensors_out(start, end, steps, out=out)
@@ -715,7 +715,7 @@ def linspace_Scalar_Tensor(
         )
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "linspace", "start", 1)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linspace", "dtype")
@@ -829,7 +829,7 @@ def linspace_Scalar_Tensor_out(start, end, steps, *, out):
         return raise_bad_argument(linspace_Scalar_Tensor_out, start, end, steps, out=out)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "linspace", "start", 1)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
     refuse_grad("linspace", end, out)
     return composite.linspace_tensors_out(start, end, steps, out=out)
@@ -870,7 +870,7 @@ def logspace_default(
         start = scalar_of(start, "logspace", "start", 1)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "logspace", "end", 2)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
@@ -899,7 +899,7 @@ def logspace_default_out(start, end, steps, base=10.0, *, out):
         start = scalar_of(start, "logspace", "start", 1)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "logspace", "end", 2)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
@@ -965,7 +965,7 @@ def logspace_Tensor_Tensor(
             out=out,
             requires_grad=requires_grad,
         )
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
@@ -996,7 +996,7 @@ def logspace_Tensor_Tensor_out(start, end, steps, base=10.0, *, out):
         return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(logspace_Tensor_Tensor_out, start, end, steps, base, out=out)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
@@ -1051,7 +1051,7 @@ def logspace_Scalar_Tensor(
         )
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "logspace", "start", 1)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
@@ -1082,7 +1082,7 @@ def logspace_Scalar_Tensor_out(start, end, steps, base=10.0, *, out):
         return raise_bad_argument(logspace_Scalar_Tensor_out, start, end, steps, base, out=out)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "logspace", "start", 1)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
@@ -1137,7 +1137,7 @@ def logspace_Tensor_Scalar(
         )
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "logspace", "end", 2)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
@@ -1269,7 +1269,7 @@ def logspace_Tensor_Scalar_out(start, end, steps, base=10.0, *, out):
         return raise_bad_argument(logspace_Tensor_Scalar_out, start, end, steps, base, out=out)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "logspace", "end", 2)
-    if type(steps) is not int:
+    if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
@@ -1397,7 +1397,7 @@ def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, ou
     if out is not None:
         check_out_options(out, dtype, layout, device, "eye")
         return eye_default_out(n, out=out).requires_grad_(requires_grad)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "eye", "n", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
     try:
@@ -1413,7 +1413,7 @@ def eye_default_out(n, *, out):
     """eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(eye_default_out, out):
         return call(eye_default_out, n, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "eye", "n", 1)
     try:
         out_array = out._mt_array
@@ -1447,9 +1447,9 @@ def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=N
     if out is not None:
         check_out_options(out, dtype, layout, device, "eye")
         return eye_m_out(n, m, out=out).requires_grad_(requires_grad)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "eye", "n", 1)
-    if type(m) is not int:
+    if type(m) is not int or not -(2**63) <= m < 2**63:
         m = int_of(m, "eye", "m", 2)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
     try:
@@ -1501,9 +1501,9 @@ def eye_m_out(n, m, *, out):
     """eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(eye_m_out, out):
         return call(eye_m_out, n, m, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "eye", "n", 1)
-    if type(m) is not int:
+    if type(m) is not int or not -(2**63) <= m < 2**63:
         m = int_of(m, "eye", "m", 2)
     try:
         out_array = out._mt_array
@@ -1529,7 +1529,7 @@ def hann_window_default(window_length, *, dtype=None, layout=None, device=None, 
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int:
+    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
         window_length = int_of(window_length, "hann_window", "window_length", 1)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "hann_window", "dtype")
@@ -1559,7 +1559,7 @@ def hann_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int:
+    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
         window_length = int_of(window_length, "hann_window", "window_length", 1)
     if periodic is not False and periodic is not True:
         periodic = bool_of(periodic, "hann_window", "periodic", 2)
@@ -1628,7 +1628,7 @@ def hamming_window_default(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int:
+    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
         window_length = int_of(window_length, "hamming_window", "window_length", 1)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "hamming_window", "dtype")
@@ -1660,7 +1660,7 @@ def hamming_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int:
+    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
         window_length = int_of(window_length, "hamming_window", "window_length", 1)
     if periodic is not False and periodic is not True:
         periodic = bool_of(periodic, "hamming_window", "periodic", 2)
@@ -1697,7 +1697,7 @@ def hamming_window_periodic_alpha(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int:
+    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
         window_length = int_of(window_length, "hamming_window", "window_length", 1)
     if periodic is not False and periodic is not True:
         periodic = bool_of(periodic, "hamming_window", "periodic", 2)
@@ -1737,7 +1737,7 @@ def hamming_window_periodic_alpha_beta(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int:
+    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
         window_length = int_of(window_length, "hamming_window", "window_length", 1)
     if periodic is not False and periodic is not True:
         periodic = bool_of(periodic, "hamming_window", "periodic", 2)
@@ -1855,7 +1855,7 @@ def blackman_window_default(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int:
+    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
         window_length = int_of(window_length, "blackman_window", "window_length", 1)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "blackman_window", "dtype")
@@ -1887,7 +1887,7 @@ def blackman_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int:
+    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
         window_length = int_of(window_length, "blackman_window", "window_length", 1)
     if periodic is not False and periodic is not True:
         periodic = bool_of(periodic, "blackman_window", "periodic", 2)
@@ -1958,7 +1958,7 @@ def bartlett_window_default(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int:
+    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
         window_length = int_of(window_length, "bartlett_window", "window_length", 1)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "bartlett_window", "dtype")
@@ -1990,7 +1990,7 @@ def bartlett_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int:
+    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
         window_length = int_of(window_length, "bartlett_window", "window_length", 1)
     if periodic is not False and periodic is not True:
         periodic = bool_of(periodic, "bartlett_window", "periodic", 2)
@@ -2061,7 +2061,7 @@ def kaiser_window_default(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int:
+    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
         window_length = int_of(window_length, "kaiser_window", "window_length", 1)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "kaiser_window", "dtype")
@@ -2093,7 +2093,7 @@ def kaiser_window_periodic(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int:
+    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
         window_length = int_of(window_length, "kaiser_window", "window_length", 1)
     if periodic is not False and periodic is not True:
         periodic = bool_of(periodic, "kaiser_window", "periodic", 2)
@@ -2130,7 +2130,7 @@ def kaiser_window_beta(
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(window_length) is not int:
+    if type(window_length) is not int or not -(2**63) <= window_length < 2**63:
         window_length = int_of(window_length, "kaiser_window", "window_length", 1)
     if periodic is not False and periodic is not True:
         periodic = bool_of(periodic, "kaiser_window", "periodic", 2)
@@ -3234,11 +3234,11 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(row) is not int:
+    if type(row) is not int or not -(2**63) <= row < 2**63:
         row = int_of(row, "tril_indices", "row", 1)
-    if type(col) is not int:
+    if type(col) is not int or not -(2**63) <= col < 2**63:
         col = int_of(col, "tril_indices", "col", 2)
-    if type(offset) is not int:
+    if type(offset) is not int or not -(2**63) <= offset < 2**63:
         offset = int_of(offset, "tril_indices", "offset", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "tril_indices", "dtype")
@@ -3269,11 +3269,11 @@ def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
             pin_memory=pin_memory,
             requires_grad=requires_grad,
         )
-    if type(row) is not int:
+    if type(row) is not int or not -(2**63) <= row < 2**63:
         row = int_of(row, "triu_indices", "row", 1)
-    if type(col) is not int:
+    if type(col) is not int or not -(2**63) <= col < 2**63:
         col = int_of(col, "triu_indices", "col", 2)
-    if type(offset) is not int:
+    if type(offset) is not int or not -(2**63) <= offset < 2**63:
         offset = int_of(offset, "triu_indices", "offset", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "triu_indices", "dtype")

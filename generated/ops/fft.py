@@ -40,7 +40,7 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
         return _fft_c2c_out(input, dim, normalization, forward, out=out)
     if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "_fft_c2c", "dim", 2)
-    if type(normalization) is not int:
+    if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
         normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
     if forward is not False and forward is not True:
         forward = bool_of(forward, "_fft_c2c", "forward", 4)
@@ -72,7 +72,7 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
         return call(_fft_c2c_out, input, dim, normalization, forward, out=out)
     if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "_fft_c2c", "dim", 2)
-    if type(normalization) is not int:
+    if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
         normalization = int_of(normalization, "_fft_c2c", "normalization", 3)
     if forward is not False and forward is not True:
         forward = bool_of(forward, "_fft_c2c", "forward", 4)
@@ -101,7 +101,7 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
         return _fft_r2c_out(input, dim, normalization, onesided, out=out)
     if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "_fft_r2c", "dim", 2)
-    if type(normalization) is not int:
+    if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
         normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
     if onesided is not False and onesided is not True:
         onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
@@ -134,7 +134,7 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
         return call(_fft_r2c_out, input, dim, normalization, onesided, out=out)
     if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "_fft_r2c", "dim", 2)
-    if type(normalization) is not int:
+    if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
         normalization = int_of(normalization, "_fft_r2c", "normalization", 3)
     if onesided is not False and onesided is not True:
         onesided = bool_of(onesided, "_fft_r2c", "onesided", 4)
@@ -165,7 +165,7 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
         return _fft_c2r_out(input, dim, normalization, last_dim_size, out=out)
     if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "_fft_c2r", "dim", 2)
-    if type(normalization) is not int:
+    if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
         normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
     if type(last_dim_size) is not int:
         last_dim_size = int_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
@@ -196,7 +196,7 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
         return call(_fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
     if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "_fft_c2r", "dim", 2)
-    if type(normalization) is not int:
+    if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
         normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
     if type(last_dim_size) is not int:
         last_dim_size = int_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
@@ -226,7 +226,7 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return fft_fft_out(input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_fft, input, n, dim, norm, out=out)
-    if n is not None and type(n) is not int:
+    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
         n = int_of(n, "fft_fft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_fft", "dim", 3)
@@ -246,7 +246,7 @@ def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
         return raise_bad_argument(fft_fft_out, input, n, dim, norm, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_fft_out, input, n, dim, norm, out=out)
-    if n is not None and type(n) is not int:
+    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
         n = int_of(n, "fft_fft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_fft", "dim", 3)
@@ -266,7 +266,7 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return fft_ifft_out(input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_ifft, input, n, dim, norm, out=out)
-    if n is not None and type(n) is not int:
+    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
         n = int_of(n, "fft_ifft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_ifft", "dim", 3)
@@ -286,7 +286,7 @@ def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
         return raise_bad_argument(fft_ifft_out, input, n, dim, norm, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_ifft_out, input, n, dim, norm, out=out)
-    if n is not None and type(n) is not int:
+    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
         n = int_of(n, "fft_ifft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_ifft", "dim", 3)
@@ -306,7 +306,7 @@ def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return fft_rfft_out(input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_rfft, input, n, dim, norm, out=out)
-    if n is not None and type(n) is not int:
+    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
         n = int_of(n, "fft_rfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_rfft", "dim", 3)
@@ -326,7 +326,7 @@ def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
         return raise_bad_argument(fft_rfft_out, input, n, dim, norm, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_rfft_out, input, n, dim, norm, out=out)
-    if n is not None and type(n) is not int:
+    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
         n = int_of(n, "fft_rfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_rfft", "dim", 3)
@@ -346,7 +346,7 @@ def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return fft_irfft_out(input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_irfft, input, n, dim, norm, out=out)
-    if n is not None and type(n) is not int:
+    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
         n = int_of(n, "fft_irfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_irfft", "dim", 3)
@@ -366,7 +366,7 @@ def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
         return raise_bad_argument(fft_irfft_out, input, n, dim, norm, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_irfft_out, input, n, dim, norm, out=out)
-    if n is not None and type(n) is not int:
+    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
         n = int_of(n, "fft_irfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_irfft", "dim", 3)
@@ -386,7 +386,7 @@ def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return fft_hfft_out(input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_hfft, input, n, dim, norm, out=out)
-    if n is not None and type(n) is not int:
+    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
         n = int_of(n, "fft_hfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_hfft", "dim", 3)
@@ -406,7 +406,7 @@ def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
         return raise_bad_argument(fft_hfft_out, input, n, dim, norm, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_hfft_out, input, n, dim, norm, out=out)
-    if n is not None and type(n) is not int:
+    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
         n = int_of(n, "fft_hfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_hfft", "dim", 3)
@@ -426,7 +426,7 @@ def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
         return fft_ihfft_out(input, n, dim, norm, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_ihfft, input, n, dim, norm, out=out)
-    if n is not None and type(n) is not int:
+    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
         n = int_of(n, "fft_ihfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_ihfft", "dim", 3)
@@ -446,7 +446,7 @@ def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
         return raise_bad_argument(fft_ihfft_out, input, n, dim, norm, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_ihfft_out, input, n, dim, norm, out=out)
-    if n is not None and type(n) is not int:
+    if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
         n = int_of(n, "fft_ihfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_ihfft", "dim", 3)
@@ -1049,7 +1049,7 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
     if out is not None:
         check_out_options(out, dtype, layout, device, "fft_fftfreq")
         return fft_fftfreq_out(n, d, out=out).requires_grad_(requires_grad)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "fft_fftfreq", "n", 1)
     if type(d) is not float:
         d = float_of(d, "fft_fftfreq", "d", 2)
@@ -1072,7 +1072,7 @@ def fft_fftfreq_out(n, d=1.0, *, out):
         return call(fft_fftfreq_out, n, d, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_fftfreq_out, n, d, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "fft_fftfreq", "n", 1)
     if type(d) is not float:
         d = float_of(d, "fft_fftfreq", "d", 2)
@@ -1096,7 +1096,7 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
     if out is not None:
         check_out_options(out, dtype, layout, device, "fft_rfftfreq")
         return fft_rfftfreq_out(n, d, out=out).requires_grad_(requires_grad)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "fft_rfftfreq", "n", 1)
     if type(d) is not float:
         d = float_of(d, "fft_rfftfreq", "d", 2)
@@ -1119,7 +1119,7 @@ def fft_rfftfreq_out(n, d=1.0, *, out):
         return call(fft_rfftfreq_out, n, d, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_rfftfreq_out, n, d, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "fft_rfftfreq", "n", 1)
     if type(d) is not float:
         d = float_of(d, "fft_rfftfreq", "d", 2)
@@ -1213,11 +1213,11 @@ def stft_default(
             return_complex,
             align_to_window,
         )
-    if type(n_fft) is not int:
+    if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
         n_fft = int_of(n_fft, "stft", "n_fft", 2)
-    if hop_length is not None and type(hop_length) is not int:
+    if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
         hop_length = int_of(hop_length, "stft", "hop_length", 3)
-    if win_length is not None and type(win_length) is not int:
+    if win_length is not None and (type(win_length) is not int or not -(2**63) <= win_length < 2**63):
         win_length = int_of(win_length, "stft", "win_length", 4)
     if normalized is not False and normalized is not True:
         normalized = bool_of(normalized, "stft", "normalized", 6)
@@ -1300,11 +1300,11 @@ def stft_center(
             return_complex,
             align_to_window,
         )
-    if type(n_fft) is not int:
+    if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
         n_fft = int_of(n_fft, "stft", "n_fft", 2)
-    if hop_length is not None and type(hop_length) is not int:
+    if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
         hop_length = int_of(hop_length, "stft", "hop_length", 3)
-    if win_length is not None and type(win_length) is not int:
+    if win_length is not None and (type(win_length) is not int or not -(2**63) <= win_length < 2**63):
         win_length = int_of(win_length, "stft", "win_length", 4)
     if center is not False and center is not True:
         center = bool_of(center, "stft", "center", 6)
@@ -1389,11 +1389,11 @@ def istft(
         return raise_bad_argument(
             istft, input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
         )
-    if type(n_fft) is not int:
+    if type(n_fft) is not int or not -(2**63) <= n_fft < 2**63:
         n_fft = int_of(n_fft, "istft", "n_fft", 2)
-    if hop_length is not None and type(hop_length) is not int:
+    if hop_length is not None and (type(hop_length) is not int or not -(2**63) <= hop_length < 2**63):
         hop_length = int_of(hop_length, "istft", "hop_length", 3)
-    if win_length is not None and type(win_length) is not int:
+    if win_length is not None and (type(win_length) is not int or not -(2**63) <= win_length < 2**63):
         win_length = int_of(win_length, "istft", "win_length", 4)
     if center is not False and center is not True:
         center = bool_of(center, "istft", "center", 6)
@@ -1401,7 +1401,7 @@ def istft(
         normalized = bool_of(normalized, "istft", "normalized", 7)
     if onesided is not None and onesided is not False and onesided is not True:
         onesided = bool_of(onesided, "istft", "onesided", 8)
-    if length is not None and type(length) is not int:
+    if length is not None and (type(length) is not int or not -(2**63) <= length < 2**63):
         length = int_of(length, "istft", "length", 9)
     if return_complex is not False and return_complex is not True:
         return_complex = bool_of(return_complex, "istft", "return_complex", 10)

@@ -137,7 +137,7 @@ def _chunk_cat(tensors, dim, num_chunks, *, out=None):
         return raise_bad_argument(_chunk_cat, tensors, dim, num_chunks, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_chunk_cat", "dim", 2)
-    if type(num_chunks) is not int:
+    if type(num_chunks) is not int or not -(2**63) <= num_chunks < 2**63:
         num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
     try:
         return composite.chunk_cat(tensors, dim, num_chunks)
@@ -155,7 +155,7 @@ def _chunk_cat_out(tensors, dim, num_chunks, *, out):
         return raise_bad_argument(_chunk_cat_out, tensors, dim, num_chunks, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "_chunk_cat", "dim", 2)
-    if type(num_chunks) is not int:
+    if type(num_chunks) is not int or not -(2**63) <= num_chunks < 2**63:
         num_chunks = int_of(num_chunks, "_chunk_cat", "num_chunks", 3)
     refuse_grad("_chunk_cat", *tensors, out)
     return write_out(out, composite.chunk_cat(tensors, dim, num_chunks))
@@ -1450,9 +1450,9 @@ def nonzero_static(input, *, size, fill_value=-1):
         return call(nonzero_static, input, size=size, fill_value=fill_value)
     if not isinstance(input, Tensor):
         return raise_bad_argument(nonzero_static, input, size=size, fill_value=fill_value)
-    if type(size) is not int:
+    if type(size) is not int or not -(2**63) <= size < 2**63:
         size = int_of(size, "nonzero_static", "size")
-    if type(fill_value) is not int:
+    if type(fill_value) is not int or not -(2**63) <= fill_value < 2**63:
         fill_value = int_of(fill_value, "nonzero_static", "fill_value")
     try:
         return composite.nonzero_static(input, size=size, fill_value=fill_value)
@@ -1743,7 +1743,7 @@ def tril(input, diagonal=0, *, out=None):
         return call(tril, input, diagonal, out=out)
     if out is not None:
         return tril_out(input, diagonal, out=out)
-    if type(diagonal) is not int:
+    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
         diagonal = int_of(diagonal, "tril", "diagonal", 2)
     try:
         input_array = input._mt_array
@@ -1769,7 +1769,7 @@ def tril_(input, diagonal=0):
     """tril_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)"""
     if state.interceptors and intercepts(tril_, input):
         return call(tril_, input, diagonal)
-    if type(diagonal) is not int:
+    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
         diagonal = int_of(diagonal, "tril_", "diagonal", 2)
     try:
         input_array = input._mt_array
@@ -1800,7 +1800,7 @@ def tril_out(input, diagonal=0, *, out):
     """tril.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(tril_out, input, out):
         return call(tril_out, input, diagonal, out=out)
-    if type(diagonal) is not int:
+    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
         diagonal = int_of(diagonal, "tril", "diagonal", 2)
     try:
         input_array = input._mt_array
@@ -1825,7 +1825,7 @@ def triu(input, diagonal=0, *, out=None):
         return call(triu, input, diagonal, out=out)
     if out is not None:
         return triu_out(input, diagonal, out=out)
-    if type(diagonal) is not int:
+    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
         diagonal = int_of(diagonal, "triu", "diagonal", 2)
     try:
         input_array = input._mt_array
@@ -1851,7 +1851,7 @@ def triu_(input, diagonal=0):
     """triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)"""
     if state.interceptors and intercepts(triu_, input):
         return call(triu_, input, diagonal)
-    if type(diagonal) is not int:
+    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
         diagonal = int_of(diagonal, "triu_", "diagonal", 2)
     try:
         input_array = input._mt_array
@@ -1882,7 +1882,7 @@ def triu_out(input, diagonal=0, *, out):
     """triu.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(triu_out, input, out):
         return call(triu_out, input, diagonal, out=out)
-    if type(diagonal) is not int:
+    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
         diagonal = int_of(diagonal, "triu", "diagonal", 2)
     try:
         input_array = input._mt_array
@@ -1906,7 +1906,7 @@ def diag(input, diagonal=0, *, out=None):
         return diag_out(input, diagonal, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(diag, input, diagonal, out=out)
-    if type(diagonal) is not int:
+    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
         diagonal = int_of(diagonal, "diag", "diagonal", 2)
     try:
         return composite.diag(input, diagonal)
@@ -1922,7 +1922,7 @@ def diag_out(input, diagonal=0, *, out):
         return raise_bad_argument(diag_out, input, diagonal, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(diag_out, input, diagonal, out=out)
-    if type(diagonal) is not int:
+    if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
         diagonal = int_of(diagonal, "diag", "diagonal", 2)
     refuse_grad("diag", input, out)
     return composite.diag_out(input, diagonal, out=out)
@@ -1935,7 +1935,7 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
     if state.interceptors and intercepts(diag_embed, input):
         return call(diag_embed, input, offset, dim1, dim2)
-    if type(offset) is not int:
+    if type(offset) is not int or not -(2**63) <= offset < 2**63:
         offset = int_of(offset, "diag_embed", "offset", 2)
     if type(dim1) is not int:
         dim1 = int_of(dim1, "diag_embed", "dim1", 3)
@@ -1974,7 +1974,7 @@ def select_backward(grad_output, input_sizes, dim, index):
         input_sizes = ints_of(input_sizes, "select_backward", "input_sizes", 2)
     if type(dim) is not int:
         dim = int_of(dim, "select_backward", "dim", 3)
-    if type(index) is not int:
+    if type(index) is not int or not -(2**63) <= index < 2**63:
         index = int_of(index, "select_backward", "index", 4)
     try:
         grad_output_array = grad_output._mt_array
@@ -2010,11 +2010,11 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
         input_sizes = ints_of(input_sizes, "slice_backward", "input_sizes", 2)
     if type(dim) is not int:
         dim = int_of(dim, "slice_backward", "dim", 3)
-    if type(start) is not int:
+    if type(start) is not int or not -(2**63) <= start < 2**63:
         start = int_of(start, "slice_backward", "start", 4)
-    if type(end) is not int:
+    if type(end) is not int or not -(2**63) <= end < 2**63:
         end = int_of(end, "slice_backward", "end", 5)
-    if type(step) is not int:
+    if type(step) is not int or not -(2**63) <= step < 2**63:
         step = int_of(step, "slice_backward", "step", 6)
     try:
         grad_output_array = grad_output._mt_array
@@ -2053,7 +2053,7 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
         return call(diagonal_backward, grad_output, input_sizes, offset, dim1, dim2)
     if type(input_sizes) is not tuple or input_sizes and type(input_sizes[0]) is not int:
         input_sizes = ints_of(input_sizes, "diagonal_backward", "input_sizes", 2)
-    if type(offset) is not int:
+    if type(offset) is not int or not -(2**63) <= offset < 2**63:
         offset = int_of(offset, "diagonal_backward", "offset", 3)
     if type(dim1) is not int:
         dim1 = int_of(dim1, "diagonal_backward", "dim1", 4)
@@ -2097,9 +2097,9 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
         input_sizes = ints_of(input_sizes, "unfold_backward", "input_sizes", 2)
     if type(dim) is not int:
         dim = int_of(dim, "unfold_backward", "dim", 3)
-    if type(size) is not int:
+    if type(size) is not int or not -(2**63) <= size < 2**63:
         size = int_of(size, "unfold_backward", "size", 4)
-    if type(step) is not int:
+    if type(step) is not int or not -(2**63) <= step < 2**63:
         step = int_of(step, "unfold_backward", "step", 5)
     try:
         grad_in_array = grad_in._mt_array
@@ -2201,7 +2201,7 @@ def one_hot(input, num_classes=-1):
         return call(one_hot, input, num_classes)
     if not isinstance(input, Tensor):
         return raise_bad_argument(one_hot, input, num_classes)
-    if type(num_classes) is not int:
+    if type(num_classes) is not int or not -(2**63) <= num_classes < 2**63:
         num_classes = int_of(num_classes, "one_hot", "num_classes", 2)
     try:
         return composite.one_hot(input, num_classes)
@@ -2377,7 +2377,7 @@ def repeat_interleave_self_Tensor(input, repeats, dim=None, *, output_size=None)
         return raise_bad_argument(repeat_interleave_self_Tensor, input, repeats, dim, output_size=output_size)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "repeat_interleave", "dim", 3)
-    if output_size is not None and type(output_size) is not int:
+    if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
         output_size = int_of(output_size, "repeat_interleave", "output_size")
     try:
         return composite.repeat_interleave_tensor(input, repeats, dim, output_size=output_size)
@@ -2397,11 +2397,11 @@ def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
         return call(repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
     if not isinstance(input, Tensor):
         return raise_bad_argument(repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
-    if type(repeats) is not int:
+    if type(repeats) is not int or not -(2**63) <= repeats < 2**63:
         repeats = int_of(repeats, "repeat_interleave", "repeats", 2)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "repeat_interleave", "dim", 3)
-    if output_size is not None and type(output_size) is not int:
+    if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
         output_size = int_of(output_size, "repeat_interleave", "output_size")
     try:
         return composite.repeat_interleave_int(input, repeats, dim, output_size=output_size)
@@ -2421,7 +2421,7 @@ def repeat_interleave_Tensor(repeats, *, output_size=None):
         return call(repeat_interleave_Tensor, repeats, output_size=output_size)
     if not isinstance(repeats, Tensor):
         return raise_bad_argument(repeat_interleave_Tensor, repeats, output_size=output_size)
-    if output_size is not None and type(output_size) is not int:
+    if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
         output_size = int_of(output_size, "repeat_interleave", "output_size")
     try:
         return composite.repeat_interleave_numbers(repeats, output_size=output_size)
@@ -2475,7 +2475,7 @@ def rot90(input, k=1, dims=(0, 1)):
         return call(rot90, input, k, dims)
     if not isinstance(input, Tensor):
         return raise_bad_argument(rot90, input, k, dims)
-    if type(k) is not int:
+    if type(k) is not int or not -(2**63) <= k < 2**63:
         k = int_of(k, "rot90", "k", 2)
     if type(dims) is not tuple or dims and type(dims[0]) is not int:
         dims = ints_of(dims, "rot90", "dims", 3)
@@ -2550,7 +2550,7 @@ def diagflat(input, offset=0):
         return call(diagflat, input, offset)
     if not isinstance(input, Tensor):
         return raise_bad_argument(diagflat, input, offset)
-    if type(offset) is not int:
+    if type(offset) is not int or not -(2**63) <= offset < 2**63:
         offset = int_of(offset, "diagflat", "offset", 2)
     try:
         return composite.diagflat(input, offset)
@@ -2577,7 +2577,7 @@ def combinations(input, r=2, with_replacement=False):
         return call(combinations, input, r, with_replacement)
     if not isinstance(input, Tensor):
         return raise_bad_argument(combinations, input, r, with_replacement)
-    if type(r) is not int:
+    if type(r) is not int or not -(2**63) <= r < 2**63:
         r = int_of(r, "combinations", "r", 2)
     if with_replacement is not False and with_replacement is not True:
         with_replacement = bool_of(with_replacement, "combinations", "with_replacement", 3)

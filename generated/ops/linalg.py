@@ -1016,7 +1016,7 @@ def matrix_power(input, n, *, out=None):
         return matrix_power_out(input, n, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(matrix_power, input, n, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "matrix_power", "n", 2)
     try:
         return composite.matrix_power(input, n)
@@ -1032,7 +1032,7 @@ def matrix_power_out(input, n, *, out):
         return raise_bad_argument(matrix_power_out, input, n, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(matrix_power_out, input, n, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "matrix_power", "n", 2)
     refuse_grad("matrix_power", input, out)
     return composite.matrix_power_out(input, n, out=out)
@@ -3011,7 +3011,7 @@ def linalg_matrix_power(input, n, *, out=None):
         return linalg_matrix_power_out(input, n, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(linalg_matrix_power, input, n, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "linalg_matrix_power", "n", 2)
     try:
         return composite.matrix_power(input, n)
@@ -3027,7 +3027,7 @@ def linalg_matrix_power_out(input, n, *, out):
         return raise_bad_argument(linalg_matrix_power_out, input, n, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_matrix_power_out, input, n, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "linalg_matrix_power", "n", 2)
     refuse_grad("linalg_matrix_power", input, out)
     return composite.matrix_power_out(input, n, out=out)
@@ -3066,7 +3066,7 @@ def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
         return call(linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
     if not isinstance(A, Tensor):
         return raise_bad_argument(linalg_diagonal, A, offset=offset, dim1=dim1, dim2=dim2)
-    if type(offset) is not int:
+    if type(offset) is not int or not -(2**63) <= offset < 2**63:
         offset = int_of(offset, "linalg_diagonal", "offset")
     if type(dim1) is not int:
         dim1 = int_of(dim1, "linalg_diagonal", "dim1")
@@ -3986,7 +3986,7 @@ def linalg_tensorinv(input, ind=2, *, out=None):
         return linalg_tensorinv_out(input, ind, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(linalg_tensorinv, input, ind, out=out)
-    if type(ind) is not int:
+    if type(ind) is not int or not -(2**63) <= ind < 2**63:
         ind = int_of(ind, "linalg_tensorinv", "ind", 2)
     try:
         return composite.linalg_tensorinv(input, ind)
@@ -4002,7 +4002,7 @@ def linalg_tensorinv_out(input, ind=2, *, out):
         return raise_bad_argument(linalg_tensorinv_out, input, ind, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_tensorinv_out, input, ind, out=out)
-    if type(ind) is not int:
+    if type(ind) is not int or not -(2**63) <= ind < 2**63:
         ind = int_of(ind, "linalg_tensorinv", "ind", 2)
     refuse_grad("linalg_tensorinv", input, out)
     return composite.linalg_tensorinv_out(input, ind, out=out)
@@ -4188,7 +4188,7 @@ def linalg_vander(x, *, N=None):
         return call(linalg_vander, x, N=N)
     if not isinstance(x, Tensor):
         return raise_bad_argument(linalg_vander, x, N=N)
-    if N is not None and type(N) is not int:
+    if N is not None and (type(N) is not int or not -(2**63) <= N < 2**63):
         N = int_of(N, "linalg_vander", "N")
     try:
         return composite.linalg_vander(x, N=N)
@@ -4206,7 +4206,7 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
         return raise_bad_argument(cdist, x1, x2, p, compute_mode)
     if type(p) is not float:
         p = float_of(p, "cdist", "p", 3)
-    if compute_mode is not None and type(compute_mode) is not int:
+    if compute_mode is not None and (type(compute_mode) is not int or not -(2**63) <= compute_mode < 2**63):
         compute_mode = int_of(compute_mode, "cdist", "compute_mode", 4)
     try:
         return composite.cdist(x1, x2, p, compute_mode)
@@ -4224,7 +4224,7 @@ def _cdist_forward(x1, x2, p, compute_mode):
         return raise_bad_argument(_cdist_forward, x1, x2, p, compute_mode)
     if type(p) is not float:
         p = float_of(p, "_cdist_forward", "p", 3)
-    if compute_mode is not None and type(compute_mode) is not int:
+    if compute_mode is not None and (type(compute_mode) is not int or not -(2**63) <= compute_mode < 2**63):
         compute_mode = int_of(compute_mode, "_cdist_forward", "compute_mode", 4)
     node = None
     if (
@@ -4294,7 +4294,7 @@ def vander(x, N=None, increasing=False):
         return call(vander, x, N, increasing)
     if not isinstance(x, Tensor):
         return raise_bad_argument(vander, x, N, increasing)
-    if N is not None and type(N) is not int:
+    if N is not None and (type(N) is not int or not -(2**63) <= N < 2**63):
         N = int_of(N, "vander", "N", 2)
     if increasing is not False and increasing is not True:
         increasing = bool_of(increasing, "vander", "increasing", 3)

@@ -36,9 +36,9 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
         return call(nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
     if out is not None:
         return nll_loss_forward_out(input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
     try:
         input_array = input._mt_array
@@ -77,9 +77,9 @@ def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out)
     """nll_loss_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))"""
     if state.interceptors and intercepts(nll_loss_forward_out, input, target, weight, out):
         return call(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
@@ -116,9 +116,9 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
         )
     if out is not None:
         return nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
     try:
         grad_output_array = grad_output._mt_array
@@ -171,9 +171,9 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
         return call(
             nll_loss_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
     try:
         grad_output_array = grad_output._mt_array
@@ -225,9 +225,9 @@ def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100, *, out=
         return raise_bad_argument(nll_loss, input, target, weight, reduction, ignore_index, out=out)
     if weight is not None and not isinstance(weight, Tensor):
         return raise_bad_argument(nll_loss, input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss", "reduction", 4)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "nll_loss", "ignore_index", 5)
     try:
         return composite.nll_loss(input, target, weight, reduction, ignore_index)
@@ -247,9 +247,9 @@ def nll_loss_out(input, target, weight=None, reduction=1, ignore_index=-100, *, 
         return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss", "reduction", 4)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "nll_loss", "ignore_index", 5)
     refuse_grad("nll_loss", input, target, weight, out)
     return composite.nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
@@ -264,9 +264,9 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
         return call(nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
     if out is not None:
         return nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
     try:
         input_array = input._mt_array
@@ -305,9 +305,9 @@ def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, ou
     """nll_loss2d_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))"""
     if state.interceptors and intercepts(nll_loss2d_forward_out, input, target, weight, out):
         return call(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
@@ -350,9 +350,9 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
         return nll_loss2d_backward_out(
             grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
     try:
         grad_output_array = grad_output._mt_array
@@ -407,9 +407,9 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
         return call(
             nll_loss2d_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
     try:
         grad_output_array = grad_output._mt_array
@@ -461,9 +461,9 @@ def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100, *, ou
         return raise_bad_argument(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
     if weight is not None and not isinstance(weight, Tensor):
         return raise_bad_argument(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "nll_loss2d", "ignore_index", 5)
     try:
         return composite.nll_loss2d(input, target, weight, reduction, ignore_index)
@@ -485,9 +485,9 @@ def nll_loss2d_out(input, target, weight=None, reduction=1, ignore_index=-100, *
         return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "nll_loss2d", "ignore_index", 5)
     refuse_grad("nll_loss2d", input, target, weight, out)
     return composite.nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
@@ -503,9 +503,9 @@ def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
         return raise_bad_argument(nll_loss_nd, input, target, weight, reduction, ignore_index)
     if weight is not None and not isinstance(weight, Tensor):
         return raise_bad_argument(nll_loss_nd, input, target, weight, reduction, ignore_index)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss_nd", "reduction", 4)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "nll_loss_nd", "ignore_index", 5)
     try:
         return composite.nll_loss_nd(input, target, weight, reduction, ignore_index)
@@ -525,9 +525,9 @@ def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-10
         return raise_bad_argument(cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
     if weight is not None and not isinstance(weight, Tensor):
         return raise_bad_argument(cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "cross_entropy_loss", "reduction", 4)
-    if type(ignore_index) is not int:
+    if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = int_of(ignore_index, "cross_entropy_loss", "ignore_index", 5)
     if type(label_smoothing) is not float:
         label_smoothing = float_of(label_smoothing, "cross_entropy_loss", "label_smoothing", 6)
@@ -552,7 +552,7 @@ def mse_loss(input, target, reduction=1, *, out=None):
         return call(mse_loss, input, target, reduction, out=out)
     if out is not None:
         return mse_loss_out(input, target, reduction, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "mse_loss", "reduction", 3)
     try:
         input_array = input._mt_array
@@ -579,7 +579,7 @@ def mse_loss_out(input, target, reduction=1, *, out):
     """mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(mse_loss_out, input, target, out):
         return call(mse_loss_out, input, target, reduction, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "mse_loss", "reduction", 3)
     try:
         input_array = input._mt_array
@@ -605,7 +605,7 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
         return call(mse_loss_backward, grad_output, input, target, reduction, out=out)
     if out is not None:
         return mse_loss_backward_out(grad_output, input, target, reduction, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
     try:
         grad_output_array = grad_output._mt_array
@@ -647,7 +647,7 @@ def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
     """mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(mse_loss_backward_out, grad_output, input, target, out):
         return call(mse_loss_backward_out, grad_output, input, target, reduction, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "mse_loss_backward", "reduction", 4)
     try:
         grad_output_array = grad_output._mt_array
@@ -680,7 +680,7 @@ def l1_loss(input, target, reduction=1):
         return raise_bad_argument(l1_loss, input, target, reduction)
     if not isinstance(target, Tensor):
         return raise_bad_argument(l1_loss, input, target, reduction)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "l1_loss", "reduction", 3)
     try:
         return composite.l1_loss(input, target, reduction)
@@ -697,7 +697,7 @@ def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
         return call(smooth_l1_loss, input, target, reduction, beta, out=out)
     if out is not None:
         return smooth_l1_loss_out(input, target, reduction, beta, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "smooth_l1_loss", "reduction", 3)
     if type(beta) is not float:
         beta = float_of(beta, "smooth_l1_loss", "beta", 4)
@@ -727,7 +727,7 @@ def smooth_l1_loss_out(input, target, reduction=1, beta=1.0, *, out):
     """smooth_l1_loss.out(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(smooth_l1_loss_out, input, target, out):
         return call(smooth_l1_loss_out, input, target, reduction, beta, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "smooth_l1_loss", "reduction", 3)
     if type(beta) is not float:
         beta = float_of(beta, "smooth_l1_loss", "beta", 4)
@@ -759,7 +759,7 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
         return call(smooth_l1_loss_backward, grad_output, input, target, reduction, beta, out=out)
     if out is not None:
         return smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "smooth_l1_loss_backward", "reduction", 4)
     if type(beta) is not float:
         beta = float_of(beta, "smooth_l1_loss_backward", "beta", 5)
@@ -804,7 +804,7 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
     """smooth_l1_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(smooth_l1_loss_backward_out, grad_output, input, target, out):
         return call(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "smooth_l1_loss_backward", "reduction", 4)
     if type(beta) is not float:
         beta = float_of(beta, "smooth_l1_loss_backward", "beta", 5)
@@ -845,7 +845,7 @@ def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
         return raise_bad_argument(huber_loss, input, target, reduction, delta, out=out)
     if not isinstance(target, Tensor):
         return raise_bad_argument(huber_loss, input, target, reduction, delta, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "huber_loss", "reduction", 3)
     if type(delta) is not float:
         delta = float_of(delta, "huber_loss", "delta", 4)
@@ -882,7 +882,7 @@ def huber_loss_out(input, target, reduction=1, delta=1.0, *, out):
         return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(huber_loss_out, input, target, reduction, delta, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "huber_loss", "reduction", 3)
     if type(delta) is not float:
         delta = float_of(delta, "huber_loss", "delta", 4)
@@ -900,7 +900,7 @@ def huber_loss_backward(grad_output, input, target, reduction, delta):
         return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
     if not isinstance(target, Tensor):
         return raise_bad_argument(huber_loss_backward, grad_output, input, target, reduction, delta)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "huber_loss_backward", "reduction", 4)
     if type(delta) is not float:
         delta = float_of(delta, "huber_loss_backward", "delta", 5)
@@ -921,7 +921,7 @@ def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
         return call(binary_cross_entropy, input, target, weight, reduction, out=out)
     if out is not None:
         return binary_cross_entropy_out(input, target, weight, reduction, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "binary_cross_entropy", "reduction", 4)
     try:
         input_array = input._mt_array
@@ -962,7 +962,7 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=1, *, out):
     """binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(binary_cross_entropy_out, input, target, weight, out):
         return call(binary_cross_entropy_out, input, target, weight, reduction, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "binary_cross_entropy", "reduction", 4)
     try:
         input_array = input._mt_array
@@ -996,7 +996,7 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
         return call(binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
     if out is not None:
         return binary_cross_entropy_backward_out(grad_output, input, target, weight, reduction, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
     try:
         grad_output_array = grad_output._mt_array
@@ -1048,7 +1048,7 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
     """binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(binary_cross_entropy_backward_out, grad_output, input, target, weight, out):
         return call(binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "binary_cross_entropy_backward", "reduction", 5)
     try:
         grad_output_array = grad_output._mt_array
@@ -1087,7 +1087,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
     """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(binary_cross_entropy_with_logits, input, target, weight, pos_weight):
         return call(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "binary_cross_entropy_with_logits", "reduction", 5)
     try:
         input_array = input._mt_array
@@ -1146,7 +1146,7 @@ def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0
         input_lengths = ints_of(input_lengths, "_ctc_loss", "input_lengths", 3)
     if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
         target_lengths = ints_of(target_lengths, "_ctc_loss", "target_lengths", 4)
-    if type(blank) is not int:
+    if type(blank) is not int or not -(2**63) <= blank < 2**63:
         blank = int_of(blank, "_ctc_loss", "blank", 5)
     if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
@@ -1191,7 +1191,7 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
     """_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(_ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths):
         return call(_ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
-    if type(blank) is not int:
+    if type(blank) is not int or not -(2**63) <= blank < 2**63:
         blank = int_of(blank, "_ctc_loss", "blank", 5)
     if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "_ctc_loss", "zero_infinity", 6)
@@ -1280,7 +1280,7 @@ def _ctc_loss_backward_default(
         input_lengths = ints_of(input_lengths, "_ctc_loss_backward", "input_lengths", 4)
     if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
         target_lengths = ints_of(target_lengths, "_ctc_loss_backward", "target_lengths", 5)
-    if type(blank) is not int:
+    if type(blank) is not int or not -(2**63) <= blank < 2**63:
         blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
     if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
@@ -1367,7 +1367,7 @@ def _ctc_loss_backward_Tensor(
             blank,
             zero_infinity,
         )
-    if type(blank) is not int:
+    if type(blank) is not int or not -(2**63) <= blank < 2**63:
         blank = int_of(blank, "_ctc_loss_backward", "blank", 8)
     if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "_ctc_loss_backward", "zero_infinity", 9)
@@ -1502,9 +1502,9 @@ def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0,
         input_lengths = ints_of(input_lengths, "ctc_loss", "input_lengths", 3)
     if type(target_lengths) is not tuple or target_lengths and type(target_lengths[0]) is not int:
         target_lengths = ints_of(target_lengths, "ctc_loss", "target_lengths", 4)
-    if type(blank) is not int:
+    if type(blank) is not int or not -(2**63) <= blank < 2**63:
         blank = int_of(blank, "ctc_loss", "blank", 5)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "ctc_loss", "reduction", 6)
     if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
@@ -1540,9 +1540,9 @@ def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, 
         return raise_bad_argument(
             ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity
         )
-    if type(blank) is not int:
+    if type(blank) is not int or not -(2**63) <= blank < 2**63:
         blank = int_of(blank, "ctc_loss", "blank", 5)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "ctc_loss", "reduction", 6)
     if zero_infinity is not False and zero_infinity is not True:
         zero_infinity = bool_of(zero_infinity, "ctc_loss", "zero_infinity", 7)
@@ -1595,7 +1595,7 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=1):
         return raise_bad_argument(hinge_embedding_loss, input, target, margin, reduction)
     if type(margin) is not float:
         margin = float_of(margin, "hinge_embedding_loss", "margin", 3)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "hinge_embedding_loss", "reduction", 4)
     try:
         return composite.hinge_embedding_loss(input, target, margin, reduction)
@@ -1619,7 +1619,7 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
         full = bool_of(full, "poisson_nll_loss", "full", 4)
     if type(eps) is not float:
         eps = float_of(eps, "poisson_nll_loss", "eps", 5)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "poisson_nll_loss", "reduction", 6)
     try:
         return composite.poisson_nll_loss(input, target, log_input, full, eps, reduction)
@@ -1637,7 +1637,7 @@ def kl_div(input, target, reduction=1, *, log_target=False):
         return raise_bad_argument(kl_div, input, target, reduction, log_target=log_target)
     if not isinstance(target, Tensor):
         return raise_bad_argument(kl_div, input, target, reduction, log_target=log_target)
-    if type(reduction) is not int:
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "kl_div", "reduction", 3)
     if log_target is not False and log_target is not True:
         log_target = bool_of(log_target, "kl_div", "log_target")

@@ -49,7 +49,7 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
         transposed = bool_of(transposed, "convolution", "transposed", 7)
     if type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
         output_padding = ints_of(output_padding, "convolution", "output_padding", 8)
-    if type(groups) is not int:
+    if type(groups) is not int or not -(2**63) <= groups < 2**63:
         groups = int_of(groups, "convolution", "groups", 9)
     try:
         input_array = input._mt_array
@@ -128,7 +128,7 @@ def convolution_backward(
         transposed = bool_of(transposed, "convolution_backward", "transposed", 8)
     if type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
         output_padding = ints_of(output_padding, "convolution_backward", "output_padding", 9)
-    if type(groups) is not int:
+    if type(groups) is not int or not -(2**63) <= groups < 2**63:
         groups = int_of(groups, "convolution_backward", "groups", 10)
     if len(output_mask) != 3:
         raise wrong_length(output_mask, 3)
@@ -231,7 +231,7 @@ def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation
         dilation = (dilation,)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv1d", "dilation", 6)
-    if type(groups) is not int:
+    if type(groups) is not int or not -(2**63) <= groups < 2**63:
         groups = int_of(groups, "conv1d", "groups", 7)
     try:
         return composite.conv1d(input, weight, bias, stride, padding, dilation, groups)
@@ -263,7 +263,7 @@ def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dila
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv2d", "dilation", 6)
-    if type(groups) is not int:
+    if type(groups) is not int or not -(2**63) <= groups < 2**63:
         groups = int_of(groups, "conv2d", "groups", 7)
     try:
         return composite.conv2d(input, weight, bias, stride, padding, dilation, groups)
@@ -295,7 +295,7 @@ def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0)
         dilation = (dilation, dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv3d", "dilation", 6)
-    if type(groups) is not int:
+    if type(groups) is not int or not -(2**63) <= groups < 2**63:
         groups = int_of(groups, "conv3d", "groups", 7)
     try:
         return composite.conv3d(input, weight, bias, stride, padding, dilation, groups)
@@ -325,7 +325,7 @@ def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilat
         dilation = (dilation,)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv1d", "dilation", 6)
-    if type(groups) is not int:
+    if type(groups) is not int or not -(2**63) <= groups < 2**63:
         groups = int_of(groups, "conv1d", "groups", 7)
     try:
         return composite.conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
@@ -377,7 +377,7 @@ def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dil
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv2d", "dilation", 6)
-    if type(groups) is not int:
+    if type(groups) is not int or not -(2**63) <= groups < 2**63:
         groups = int_of(groups, "conv2d", "groups", 7)
     try:
         return composite.conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
@@ -429,7 +429,7 @@ def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", 
         dilation = (dilation, dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
         dilation = ints_of(dilation, "conv3d", "dilation", 6)
-    if type(groups) is not int:
+    if type(groups) is not int or not -(2**63) <= groups < 2**63:
         groups = int_of(groups, "conv3d", "groups", 7)
     try:
         return composite.conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
@@ -491,7 +491,7 @@ def conv_transpose2d(
         output_padding = (output_padding, output_padding)
     elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
         output_padding = ints_of(output_padding, "conv_transpose2d", "output_padding", 6)
-    if type(groups) is not int:
+    if type(groups) is not int or not -(2**63) <= groups < 2**63:
         groups = int_of(groups, "conv_transpose2d", "groups", 7)
     if type(dilation) is int:
         dilation = (dilation, dilation)
@@ -879,7 +879,7 @@ def avg_pool2d(
         ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
     if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool2d", "count_include_pad", 6)
-    if divisor_override is not None and type(divisor_override) is not int:
+    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
         divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
     try:
         input_array = input._mt_array
@@ -954,7 +954,7 @@ def avg_pool2d_out(
         ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
     if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool2d", "count_include_pad", 6)
-    if divisor_override is not None and type(divisor_override) is not int:
+    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
         divisor_override = int_of(divisor_override, "avg_pool2d", "divisor_override", 7)
     try:
         input_array = input._mt_array
@@ -1023,7 +1023,7 @@ def avg_pool2d_backward(
         ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
     if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool2d_backward", "count_include_pad", 7)
-    if divisor_override is not None and type(divisor_override) is not int:
+    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
         divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
     try:
         grad_output_array = grad_output._mt_array
@@ -1114,7 +1114,7 @@ def avg_pool2d_backward_out(
         ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
     if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool2d_backward", "count_include_pad", 7)
-    if divisor_override is not None and type(divisor_override) is not int:
+    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
         divisor_override = int_of(divisor_override, "avg_pool2d_backward", "divisor_override", 8)
     try:
         grad_output_array = grad_output._mt_array
@@ -1702,9 +1702,9 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
         return raise_bad_argument(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
     if not isinstance(grid, Tensor):
         return raise_bad_argument(grid_sampler, input, grid, interpolation_mode, padding_mode, align_corners)
-    if type(interpolation_mode) is not int:
+    if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
         interpolation_mode = int_of(interpolation_mode, "grid_sampler", "interpolation_mode", 3)
-    if type(padding_mode) is not int:
+    if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
         padding_mode = int_of(padding_mode, "grid_sampler", "padding_mode", 4)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler", "align_corners", 5)
@@ -1723,9 +1723,9 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
     """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
     if state.interceptors and intercepts(grid_sampler_2d, input, grid):
         return call(grid_sampler_2d, input, grid, interpolation_mode, padding_mode, align_corners)
-    if type(interpolation_mode) is not int:
+    if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
         interpolation_mode = int_of(interpolation_mode, "grid_sampler_2d", "interpolation_mode", 3)
-    if type(padding_mode) is not int:
+    if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
         padding_mode = int_of(padding_mode, "grid_sampler_2d", "padding_mode", 4)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_2d", "align_corners", 5)
@@ -1779,9 +1779,9 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
             align_corners,
             output_mask,
         )
-    if type(interpolation_mode) is not int:
+    if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
         interpolation_mode = int_of(interpolation_mode, "grid_sampler_2d_backward", "interpolation_mode", 4)
-    if type(padding_mode) is not int:
+    if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
         padding_mode = int_of(padding_mode, "grid_sampler_2d_backward", "padding_mode", 5)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_2d_backward", "align_corners", 6)
@@ -1841,9 +1841,9 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
     """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
     if state.interceptors and intercepts(grid_sampler_3d, input, grid):
         return call(grid_sampler_3d, input, grid, interpolation_mode, padding_mode, align_corners)
-    if type(interpolation_mode) is not int:
+    if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
         interpolation_mode = int_of(interpolation_mode, "grid_sampler_3d", "interpolation_mode", 3)
-    if type(padding_mode) is not int:
+    if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
         padding_mode = int_of(padding_mode, "grid_sampler_3d", "padding_mode", 4)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_3d", "align_corners", 5)
@@ -1897,9 +1897,9 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
             align_corners,
             output_mask,
         )
-    if type(interpolation_mode) is not int:
+    if type(interpolation_mode) is not int or not -(2**63) <= interpolation_mode < 2**63:
         interpolation_mode = int_of(interpolation_mode, "grid_sampler_3d_backward", "interpolation_mode", 4)
-    if type(padding_mode) is not int:
+    if type(padding_mode) is not int or not -(2**63) <= padding_mode < 2**63:
         padding_mode = int_of(padding_mode, "grid_sampler_3d_backward", "padding_mode", 5)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "grid_sampler_3d_backward", "align_corners", 6)
@@ -1959,7 +1959,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
     if state.interceptors and intercepts(embedding, weight, indices):
         return call(embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
-    if type(padding_idx) is not int:
+    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
         padding_idx = int_of(padding_idx, "embedding", "padding_idx", 3)
     if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4)
@@ -2004,9 +2004,9 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"""
     if state.interceptors and intercepts(embedding_dense_backward, grad_output, indices):
         return call(embedding_dense_backward, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
-    if type(num_weights) is not int:
+    if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
         num_weights = int_of(num_weights, "embedding_dense_backward", "num_weights", 3)
-    if type(padding_idx) is not int:
+    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
         padding_idx = int_of(padding_idx, "embedding_dense_backward", "padding_idx", 4)
     if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_dense_backward", "scale_grad_by_freq", 5)
@@ -2075,13 +2075,13 @@ def _embedding_bag(
         )
     if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag", "scale_grad_by_freq", 4)
-    if type(mode) is not int:
+    if type(mode) is not int or not -(2**63) <= mode < 2**63:
         mode = int_of(mode, "_embedding_bag", "mode", 5)
     if sparse is not False and sparse is not True:
         sparse = bool_of(sparse, "_embedding_bag", "sparse", 6)
     if include_last_offset is not False and include_last_offset is not True:
         include_last_offset = bool_of(include_last_offset, "_embedding_bag", "include_last_offset", 8)
-    if type(padding_idx) is not int:
+    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
         padding_idx = int_of(padding_idx, "_embedding_bag", "padding_idx", 9)
     try:
         weight_array = weight._mt_array
@@ -2193,13 +2193,13 @@ def _embedding_bag_forward_only(
         )
     if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_forward_only", "scale_grad_by_freq", 4)
-    if type(mode) is not int:
+    if type(mode) is not int or not -(2**63) <= mode < 2**63:
         mode = int_of(mode, "_embedding_bag_forward_only", "mode", 5)
     if sparse is not False and sparse is not True:
         sparse = bool_of(sparse, "_embedding_bag_forward_only", "sparse", 6)
     if include_last_offset is not False and include_last_offset is not True:
         include_last_offset = bool_of(include_last_offset, "_embedding_bag_forward_only", "include_last_offset", 8)
-    if type(padding_idx) is not int:
+    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
         padding_idx = int_of(padding_idx, "_embedding_bag_forward_only", "padding_idx", 9)
     try:
         weight_array = weight._mt_array
@@ -2331,7 +2331,7 @@ def embedding_bag_default(
         )
     if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
-    if type(mode) is not int:
+    if type(mode) is not int or not -(2**63) <= mode < 2**63:
         mode = int_of(mode, "embedding_bag", "mode", 5)
     if sparse is not False and sparse is not True:
         sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
@@ -2422,13 +2422,13 @@ def embedding_bag_padding_idx(
         )
     if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
-    if type(mode) is not int:
+    if type(mode) is not int or not -(2**63) <= mode < 2**63:
         mode = int_of(mode, "embedding_bag", "mode", 5)
     if sparse is not False and sparse is not True:
         sparse = bool_of(sparse, "embedding_bag", "sparse", 6)
     if include_last_offset is not False and include_last_offset is not True:
         include_last_offset = bool_of(include_last_offset, "embedding_bag", "include_last_offset", 8)
-    if padding_idx is not None and type(padding_idx) is not int:
+    if padding_idx is not None and (type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63):
         padding_idx = int_of(padding_idx, "embedding_bag", "padding_idx", 9)
     try:
         return composite.embedding_bag_padding_idx(
@@ -2508,15 +2508,15 @@ def _embedding_bag_backward(
             per_sample_weights,
             padding_idx,
         )
-    if type(num_weights) is not int:
+    if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
         num_weights = int_of(num_weights, "_embedding_bag_backward", "num_weights", 7)
     if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_backward", "scale_grad_by_freq", 8)
-    if type(mode) is not int:
+    if type(mode) is not int or not -(2**63) <= mode < 2**63:
         mode = int_of(mode, "_embedding_bag_backward", "mode", 9)
     if sparse is not False and sparse is not True:
         sparse = bool_of(sparse, "_embedding_bag_backward", "sparse", 10)
-    if type(padding_idx) is not int:
+    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
         padding_idx = int_of(padding_idx, "_embedding_bag_backward", "padding_idx", 12)
     try:
         grad_array = grad._mt_array
@@ -2624,13 +2624,13 @@ def _embedding_bag_dense_backward(
             per_sample_weights,
             padding_idx,
         )
-    if type(num_weights) is not int:
+    if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
         num_weights = int_of(num_weights, "_embedding_bag_dense_backward", "num_weights", 6)
     if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_dense_backward", "scale_grad_by_freq", 7)
-    if type(mode) is not int:
+    if type(mode) is not int or not -(2**63) <= mode < 2**63:
         mode = int_of(mode, "_embedding_bag_dense_backward", "mode", 8)
-    if type(padding_idx) is not int:
+    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
         padding_idx = int_of(padding_idx, "_embedding_bag_dense_backward", "padding_idx", 10)
     try:
         grad_array = grad._mt_array
@@ -2711,9 +2711,9 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
         return call(
             _embedding_bag_per_sample_weights_backward, grad, weight, indices, offsets, offset2bag, mode, padding_idx
         )
-    if type(mode) is not int:
+    if type(mode) is not int or not -(2**63) <= mode < 2**63:
         mode = int_of(mode, "_embedding_bag_per_sample_weights_backward", "mode", 6)
-    if type(padding_idx) is not int:
+    if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
         padding_idx = int_of(padding_idx, "_embedding_bag_per_sample_weights_backward", "padding_idx", 7)
     try:
         grad_array = grad._mt_array
@@ -6191,7 +6191,7 @@ def avg_pool3d(
         ceil_mode = bool_of(ceil_mode, "avg_pool3d", "ceil_mode", 5)
     if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool3d", "count_include_pad", 6)
-    if divisor_override is not None and type(divisor_override) is not int:
+    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
         divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
     try:
         input_array = input._mt_array
@@ -6266,7 +6266,7 @@ def avg_pool3d_out(
         ceil_mode = bool_of(ceil_mode, "avg_pool3d", "ceil_mode", 5)
     if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool3d", "count_include_pad", 6)
-    if divisor_override is not None and type(divisor_override) is not int:
+    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
         divisor_override = int_of(divisor_override, "avg_pool3d", "divisor_override", 7)
     try:
         input_array = input._mt_array
@@ -6330,7 +6330,7 @@ def avg_pool3d_backward(
         ceil_mode = bool_of(ceil_mode, "avg_pool3d_backward", "ceil_mode", 6)
     if count_include_pad is not False and count_include_pad is not True:
         count_include_pad = bool_of(count_include_pad, "avg_pool3d_backward", "count_include_pad", 7)
-    if divisor_override is not None and type(divisor_override) is not int:
+    if divisor_override is not None and (type(divisor_override) is not int or not -(2**63) <= divisor_override < 2**63):
         divisor_override = int_of(divisor_override, "avg_pool3d_backward", "divisor_override", 8)
     try:
         grad_output_array = grad_output._mt_array
@@ -6972,7 +6972,7 @@ def conv_tbc(input, weight, bias, pad=0):
         return raise_bad_argument(conv_tbc, input, weight, bias, pad)
     if not isinstance(bias, Tensor):
         return raise_bad_argument(conv_tbc, input, weight, bias, pad)
-    if type(pad) is not int:
+    if type(pad) is not int or not -(2**63) <= pad < 2**63:
         pad = int_of(pad, "conv_tbc", "pad", 4)
     try:
         return composite.conv_tbc(input, weight, bias, pad)
@@ -7756,7 +7756,7 @@ def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output
         output_padding = (output_padding,)
     elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
         output_padding = ints_of(output_padding, "conv_transpose1d", "output_padding", 6)
-    if type(groups) is not int:
+    if type(groups) is not int or not -(2**63) <= groups < 2**63:
         groups = int_of(groups, "conv_transpose1d", "groups", 7)
     if type(dilation) is int:
         dilation = (dilation,)
@@ -7811,7 +7811,7 @@ def conv_transpose3d(
         output_padding = (output_padding, output_padding, output_padding)
     elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
         output_padding = ints_of(output_padding, "conv_transpose3d", "output_padding", 6)
-    if type(groups) is not int:
+    if type(groups) is not int or not -(2**63) <= groups < 2**63:
         groups = int_of(groups, "conv_transpose3d", "groups", 7)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
@@ -7835,7 +7835,7 @@ def pixel_shuffle(input, upscale_factor):
         return call(pixel_shuffle, input, upscale_factor)
     if not isinstance(input, Tensor):
         return raise_bad_argument(pixel_shuffle, input, upscale_factor)
-    if type(upscale_factor) is not int:
+    if type(upscale_factor) is not int or not -(2**63) <= upscale_factor < 2**63:
         upscale_factor = int_of(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
     node = None
     if (
@@ -7862,7 +7862,7 @@ def pixel_unshuffle(input, downscale_factor):
         return call(pixel_unshuffle, input, downscale_factor)
     if not isinstance(input, Tensor):
         return raise_bad_argument(pixel_unshuffle, input, downscale_factor)
-    if type(downscale_factor) is not int:
+    if type(downscale_factor) is not int or not -(2**63) <= downscale_factor < 2**63:
         downscale_factor = int_of(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
     node = None
     if (
@@ -7889,7 +7889,7 @@ def channel_shuffle(input, groups):
         return call(channel_shuffle, input, groups)
     if not isinstance(input, Tensor):
         return raise_bad_argument(channel_shuffle, input, groups)
-    if type(groups) is not int:
+    if type(groups) is not int or not -(2**63) <= groups < 2**63:
         groups = int_of(groups, "channel_shuffle", "groups", 2)
     node = None
     if (
@@ -7917,7 +7917,7 @@ def native_channel_shuffle(input, groups):
         return call(native_channel_shuffle, input, groups)
     if not isinstance(input, Tensor):
         return raise_bad_argument(native_channel_shuffle, input, groups)
-    if type(groups) is not int:
+    if type(groups) is not int or not -(2**63) <= groups < 2**63:
         groups = int_of(groups, "native_channel_shuffle", "groups", 2)
     try:
         return composite.channel_shuffle(input, groups)
@@ -7935,11 +7935,11 @@ def fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min,
         )
     if type(scale) is not float:
         scale = float_of(scale, "fake_quantize_per_tensor_affine", "scale", 2)
-    if type(zero_point) is not int:
+    if type(zero_point) is not int or not -(2**63) <= zero_point < 2**63:
         zero_point = int_of(zero_point, "fake_quantize_per_tensor_affine", "zero_point", 3)
-    if type(quant_min) is not int:
+    if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
         quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
-    if type(quant_max) is not int:
+    if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
         quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
     try:
         return composite.fake_quantize_per_tensor(input, scale, zero_point, quant_min, quant_max)
@@ -7969,9 +7969,9 @@ def fake_quantize_per_tensor_affine_tensor_qparams(input, scale, zero_point, qua
         return raise_bad_argument(
             fake_quantize_per_tensor_affine_tensor_qparams, input, scale, zero_point, quant_min, quant_max
         )
-    if type(quant_min) is not int:
+    if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
         quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
-    if type(quant_max) is not int:
+    if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
         quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
     try:
         return composite.fake_quantize_per_tensor_of_tensors(input, scale, zero_point, quant_min, quant_max)
@@ -8026,11 +8026,11 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, 
         return raise_bad_argument(
             fake_quantize_per_channel_affine, input, scale, zero_point, axis, quant_min, quant_max
         )
-    if type(axis) is not int:
+    if type(axis) is not int or not -(2**63) <= axis < 2**63:
         axis = int_of(axis, "fake_quantize_per_channel_affine", "axis", 4)
-    if type(quant_min) is not int:
+    if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
         quant_min = int_of(quant_min, "fake_quantize_per_channel_affine", "quant_min", 5)
-    if type(quant_max) is not int:
+    if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
         quant_max = int_of(quant_max, "fake_quantize_per_channel_affine", "quant_max", 6)
     try:
         return composite.fake_quantize_per_channel(input, scale, zero_point, axis, quant_min, quant_max)
@@ -8053,11 +8053,11 @@ def fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_mi
         return call(fake_quantize_per_tensor_affine_cachemask, input, scale, zero_point, quant_min, quant_max)
     if type(scale) is not float:
         scale = float_of(scale, "fake_quantize_per_tensor_affine_cachemask", "scale", 2)
-    if type(zero_point) is not int:
+    if type(zero_point) is not int or not -(2**63) <= zero_point < 2**63:
         zero_point = int_of(zero_point, "fake_quantize_per_tensor_affine_cachemask", "zero_point", 3)
-    if type(quant_min) is not int:
+    if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
         quant_min = int_of(quant_min, "fake_quantize_per_tensor_affine_cachemask", "quant_min", 4)
-    if type(quant_max) is not int:
+    if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
         quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine_cachemask", "quant_max", 5)
     try:
         input_array = input._mt_array
@@ -8114,9 +8114,9 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
             quant_min,
             quant_max,
         )
-    if type(quant_min) is not int:
+    if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
         quant_min = int_of(quant_min, "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "quant_min", 5)
-    if type(quant_max) is not int:
+    if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
         quant_max = int_of(quant_max, "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "quant_max", 6)
     try:
         input_array = input._mt_array
@@ -8176,11 +8176,11 @@ def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, q
     """fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
     if state.interceptors and intercepts(fake_quantize_per_channel_affine_cachemask, input, scale, zero_point):
         return call(fake_quantize_per_channel_affine_cachemask, input, scale, zero_point, axis, quant_min, quant_max)
-    if type(axis) is not int:
+    if type(axis) is not int or not -(2**63) <= axis < 2**63:
         axis = int_of(axis, "fake_quantize_per_channel_affine_cachemask", "axis", 4)
-    if type(quant_min) is not int:
+    if type(quant_min) is not int or not -(2**63) <= quant_min < 2**63:
         quant_min = int_of(quant_min, "fake_quantize_per_channel_affine_cachemask", "quant_min", 5)
-    if type(quant_max) is not int:
+    if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
         quant_max = int_of(quant_max, "fake_quantize_per_channel_affine_cachemask", "quant_max", 6)
     try:
         input_array = input._mt_array
@@ -8286,13 +8286,13 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
         return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
     if bias is not None and not isinstance(bias, Tensor):
         return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
-    if type(N) is not int:
+    if type(N) is not int or not -(2**63) <= N < 2**63:
         N = int_of(N, "native_group_norm", "N", 4)
-    if type(C) is not int:
+    if type(C) is not int or not -(2**63) <= C < 2**63:
         C = int_of(C, "native_group_norm", "C", 5)
-    if type(HxW) is not int:
+    if type(HxW) is not int or not -(2**63) <= HxW < 2**63:
         HxW = int_of(HxW, "native_group_norm", "HxW", 6)
-    if type(group) is not int:
+    if type(group) is not int or not -(2**63) <= group < 2**63:
         group = int_of(group, "native_group_norm", "group", 7)
     if type(eps) is not float:
         eps = float_of(eps, "native_group_norm", "eps", 8)
@@ -8356,13 +8356,13 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
         return raise_bad_argument(
             native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
         )
-    if type(N) is not int:
+    if type(N) is not int or not -(2**63) <= N < 2**63:
         N = int_of(N, "native_group_norm_backward", "N", 6)
-    if type(C) is not int:
+    if type(C) is not int or not -(2**63) <= C < 2**63:
         C = int_of(C, "native_group_norm_backward", "C", 7)
-    if type(HxW) is not int:
+    if type(HxW) is not int or not -(2**63) <= HxW < 2**63:
         HxW = int_of(HxW, "native_group_norm_backward", "HxW", 8)
-    if type(group) is not int:
+    if type(group) is not int or not -(2**63) <= group < 2**63:
         group = int_of(group, "native_group_norm_backward", "group", 9)
     if len(output_mask) != 3:
         raise wrong_length(output_mask, 3)
@@ -8526,7 +8526,7 @@ def norm_except_dim(v, pow=2, dim=0, *, axis=None):
         return call(norm_except_dim, v, pow, dim)
     if not isinstance(v, Tensor):
         return raise_bad_argument(norm_except_dim, v, pow, dim)
-    if type(pow) is not int:
+    if type(pow) is not int or not -(2**63) <= pow < 2**63:
         pow = int_of(pow, "norm_except_dim", "pow", 2)
     if type(dim) is not int:
         dim = int_of(dim, "norm_except_dim", "dim", 3)
@@ -8546,7 +8546,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabl
         return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
     if bias is not None and not isinstance(bias, Tensor):
         return raise_bad_argument(group_norm, input, num_groups, weight, bias, eps, cudnn_enabled)
-    if type(num_groups) is not int:
+    if type(num_groups) is not int or not -(2**63) <= num_groups < 2**63:
         num_groups = int_of(num_groups, "group_norm", "num_groups", 2)
     if type(eps) is not float:
         eps = float_of(eps, "group_norm", "eps", 5)
@@ -8674,7 +8674,7 @@ def lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidire
         )
     if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "lstm", "has_biases", 4)
-    if type(num_layers) is not int:
+    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
         num_layers = int_of(num_layers, "lstm", "num_layers", 5)
     if type(dropout) is not float:
         dropout = float_of(dropout, "lstm", "dropout", 6)
@@ -8718,7 +8718,7 @@ def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tr
         )
     if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "lstm", "has_biases", 5)
-    if type(num_layers) is not int:
+    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
         num_layers = int_of(num_layers, "lstm", "num_layers", 6)
     if type(dropout) is not float:
         dropout = float_of(dropout, "lstm", "dropout", 7)
@@ -8766,7 +8766,7 @@ def gru_input(input, hx, params, has_biases, num_layers, dropout, train, bidirec
         )
     if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "gru", "has_biases", 4)
-    if type(num_layers) is not int:
+    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
         num_layers = int_of(num_layers, "gru", "num_layers", 5)
     if type(dropout) is not float:
         dropout = float_of(dropout, "gru", "dropout", 6)
@@ -8810,7 +8810,7 @@ def gru_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, tra
         )
     if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "gru", "has_biases", 5)
-    if type(num_layers) is not int:
+    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
         num_layers = int_of(num_layers, "gru", "num_layers", 6)
     if type(dropout) is not float:
         dropout = float_of(dropout, "gru", "dropout", 7)
@@ -8860,7 +8860,7 @@ def rnn_tanh_input(input, hx, params, has_biases, num_layers, dropout, train, bi
         )
     if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 4)
-    if type(num_layers) is not int:
+    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
         num_layers = int_of(num_layers, "rnn_tanh", "num_layers", 5)
     if type(dropout) is not float:
         dropout = float_of(dropout, "rnn_tanh", "dropout", 6)
@@ -8904,7 +8904,7 @@ def rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
         )
     if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "rnn_tanh", "has_biases", 5)
-    if type(num_layers) is not int:
+    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
         num_layers = int_of(num_layers, "rnn_tanh", "num_layers", 6)
     if type(dropout) is not float:
         dropout = float_of(dropout, "rnn_tanh", "dropout", 7)
@@ -8956,7 +8956,7 @@ def rnn_relu_input(input, hx, params, has_biases, num_layers, dropout, train, bi
         )
     if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 4)
-    if type(num_layers) is not int:
+    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
         num_layers = int_of(num_layers, "rnn_relu", "num_layers", 5)
     if type(dropout) is not float:
         dropout = float_of(dropout, "rnn_relu", "dropout", 6)
@@ -9000,7 +9000,7 @@ def rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout
         )
     if has_biases is not False and has_biases is not True:
         has_biases = bool_of(has_biases, "rnn_relu", "has_biases", 5)
-    if type(num_layers) is not int:
+    if type(num_layers) is not int or not -(2**63) <= num_layers < 2**63:
         num_layers = int_of(num_layers, "rnn_relu", "num_layers", 6)
     if type(dropout) is not float:
         dropout = float_of(dropout, "rnn_relu", "dropout", 7)

@@ -4637,7 +4637,7 @@ def round_decimals(input, *, decimals, out=None):
         return call(round_decimals, input, decimals=decimals, out=out)
     if out is not None:
         return round_decimals_out(input, decimals=decimals, out=out)
-    if type(decimals) is not int:
+    if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
         decimals = int_of(decimals, "round", "decimals")
     try:
         input_array = input._mt_array
@@ -4677,7 +4677,7 @@ def round__decimals(input, *, decimals):
     """round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)"""
     if state.interceptors and intercepts(round__decimals, input):
         return call(round__decimals, input, decimals=decimals)
-    if type(decimals) is not int:
+    if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
         decimals = int_of(decimals, "round_", "decimals")
     try:
         input_array = input._mt_array
@@ -4719,7 +4719,7 @@ def round_decimals_out(input, *, decimals, out):
     """round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(round_decimals_out, input, out):
         return call(round_decimals_out, input, decimals=decimals, out=out)
-    if type(decimals) is not int:
+    if type(decimals) is not int or not -(2**63) <= decimals < 2**63:
         decimals = int_of(decimals, "round", "decimals")
     try:
         input_array = input._mt_array

@@ -359,7 +359,7 @@ def random__to(input, to, *, generator=None):
     """random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(random__to, input):
         return call(random__to, input, to, generator=generator)
-    if type(to) is not int:
+    if type(to) is not int or not -(2**63) <= to < 2**63:
         to = int_of(to, "random_", "to", 2)
     if generator is not None:
         generator = generator_of(generator, "random_", "generator")
@@ -393,7 +393,7 @@ def random_to(input, to, *, generator=None):
         return call(random_to, input, to, generator=generator)
     if not isinstance(input, Tensor):
         return raise_bad_argument(random_to, input, to, generator=generator)
-    if type(to) is not int:
+    if type(to) is not int or not -(2**63) <= to < 2**63:
         to = int_of(to, "random", "to", 2)
     if generator is not None:
         generator = generator_of(generator, "random", "generator")
@@ -410,9 +410,9 @@ def random__from(input, from_, to, *, generator=None):
     """random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"""
     if state.interceptors and intercepts(random__from, input):
         return call(random__from, input, from_, to, generator=generator)
-    if type(from_) is not int:
+    if type(from_) is not int or not -(2**63) <= from_ < 2**63:
         from_ = int_of(from_, "random_", "from", 2)
-    if to is not None and type(to) is not int:
+    if to is not None and (type(to) is not int or not -(2**63) <= to < 2**63):
         to = int_of(to, "random_", "to", 3)
     if generator is not None:
         generator = generator_of(generator, "random_", "generator")
@@ -457,9 +457,9 @@ def random_from(input, from_, to, *, generator=None):
         return call(random_from, input, from_, to, generator=generator)
     if not isinstance(input, Tensor):
         return raise_bad_argument(random_from, input, from_, to, generator=generator)
-    if type(from_) is not int:
+    if type(from_) is not int or not -(2**63) <= from_ < 2**63:
         from_ = int_of(from_, "random", "from", 2)
-    if to is not None and type(to) is not int:
+    if to is not None and (type(to) is not int or not -(2**63) <= to < 2**63):
         to = int_of(to, "random", "to", 3)
     if generator is not None:
         generator = generator_of(generator, "random", "generator")
@@ -1138,7 +1138,7 @@ def randint_default(
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return randint_default_out(high, size, out=out).requires_grad_(requires_grad)
-    if type(high) is not int:
+    if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
@@ -1161,7 +1161,7 @@ def randint_default_out(high, size, *, out):
         return call(randint_default_out, high, size, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(randint_default_out, high, size, out=out)
-    if type(high) is not int:
+    if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
@@ -1188,7 +1188,7 @@ def randint_generator(
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return randint_generator_out(high, size, generator=generator, out=out).requires_grad_(requires_grad)
-    if type(high) is not int:
+    if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
@@ -1215,7 +1215,7 @@ def randint_generator_out(high, size, *, generator, out):
         return call(randint_generator_out, high, size, generator=generator, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(randint_generator_out, high, size, generator=generator, out=out)
-    if type(high) is not int:
+    if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
@@ -1268,9 +1268,9 @@ def randint_low(
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return randint_low_out(low, high, size, out=out).requires_grad_(requires_grad)
-    if type(low) is not int:
+    if type(low) is not int or not -(2**63) <= low < 2**63:
         low = int_of(low, "randint", "low", 1)
-    if type(high) is not int:
+    if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint", "high", 2)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
@@ -1354,9 +1354,9 @@ def randint_low_out(low, high, size, *, out):
         return call(randint_low_out, low, high, size, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(randint_low_out, low, high, size, out=out)
-    if type(low) is not int:
+    if type(low) is not int or not -(2**63) <= low < 2**63:
         low = int_of(low, "randint", "low", 1)
-    if type(high) is not int:
+    if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint", "high", 2)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
@@ -1394,9 +1394,9 @@ def randint_low_generator(
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return randint_low_generator_out(low, high, size, generator=generator, out=out).requires_grad_(requires_grad)
-    if type(low) is not int:
+    if type(low) is not int or not -(2**63) <= low < 2**63:
         low = int_of(low, "randint", "low", 1)
-    if type(high) is not int:
+    if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint", "high", 2)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
@@ -1423,9 +1423,9 @@ def randint_low_generator_out(low, high, size, *, generator, out):
         return call(randint_low_generator_out, low, high, size, generator=generator, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(randint_low_generator_out, low, high, size, generator=generator, out=out)
-    if type(low) is not int:
+    if type(low) is not int or not -(2**63) <= low < 2**63:
         low = int_of(low, "randint", "low", 1)
-    if type(high) is not int:
+    if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint", "high", 2)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
@@ -1464,7 +1464,7 @@ def randperm(
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
         return randperm_out(n, out=out).requires_grad_(requires_grad)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "randperm", "n", 1)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randperm", "dtype")
@@ -1485,7 +1485,7 @@ def randperm_out(n, *, out):
         return call(randperm_out, n, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(randperm_out, n, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "randperm", "n", 1)
     return composite.randperm_out(n, out=out)
 
@@ -1509,7 +1509,7 @@ def randperm_generator(
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
         return randperm_generator_out(n, generator=generator, out=out).requires_grad_(requires_grad)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "randperm", "n", 1)
     if generator is not None:
         generator = generator_of(generator, "randperm", "generator")
@@ -1534,7 +1534,7 @@ def randperm_generator_out(n, *, generator, out):
         return call(randperm_generator_out, n, generator=generator, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(randperm_generator_out, n, generator=generator, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "randperm", "n", 1)
     if generator is not None:
         generator = generator_of(generator, "randperm", "generator")
@@ -1847,7 +1847,7 @@ def randint_like_default(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if type(high) is not int:
+    if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint_like", "high", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randint_like", "dtype")
@@ -1903,7 +1903,7 @@ def randint_like_generator(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if type(high) is not int:
+    if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint_like", "high", 2)
     if generator is not None:
         generator = generator_of(generator, "randint_like", "generator")
@@ -2084,9 +2084,9 @@ def randint_like_low_dtype(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if type(low) is not int:
+    if type(low) is not int or not -(2**63) <= low < 2**63:
         low = int_of(low, "randint_like", "low", 2)
-    if type(high) is not int:
+    if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint_like", "high", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randint_like", "dtype")
@@ -2152,9 +2152,9 @@ def randint_like_low_generator_dtype(
             memory_format=memory_format,
             requires_grad=requires_grad,
         )
-    if type(low) is not int:
+    if type(low) is not int or not -(2**63) <= low < 2**63:
         low = int_of(low, "randint_like", "low", 2)
-    if type(high) is not int:
+    if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint_like", "high", 3)
     if generator is not None:
         generator = generator_of(generator, "randint_like", "generator")
@@ -2228,7 +2228,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
         return multinomial_out(input, num_samples, replacement, generator=generator, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(multinomial, input, num_samples, replacement, generator=generator, out=out)
-    if type(num_samples) is not int:
+    if type(num_samples) is not int or not -(2**63) <= num_samples < 2**63:
         num_samples = int_of(num_samples, "multinomial", "num_samples", 2)
     if replacement is not False and replacement is not True:
         replacement = bool_of(replacement, "multinomial", "replacement", 3)
@@ -2248,7 +2248,7 @@ def multinomial_out(input, num_samples, replacement=False, *, generator=None, ou
         return raise_bad_argument(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
-    if type(num_samples) is not int:
+    if type(num_samples) is not int or not -(2**63) <= num_samples < 2**63:
         num_samples = int_of(num_samples, "multinomial", "num_samples", 2)
     if replacement is not False and replacement is not True:
         replacement = bool_of(replacement, "multinomial", "replacement", 3)

@@ -1263,7 +1263,7 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
         return call(kthvalue, input, k, dim, keepdim, out=out)
     if out is not None:
         return kthvalue_out(input, k, dim, keepdim, out=out)
-    if type(k) is not int:
+    if type(k) is not int or not -(2**63) <= k < 2**63:
         k = int_of(k, "kthvalue", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "kthvalue", "dim", 3)
@@ -1300,7 +1300,7 @@ def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
     """kthvalue.values(Tensor self, SymInt k, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(kthvalue_out, input, out):
         return call(kthvalue_out, input, k, dim, keepdim, out=out)
-    if type(k) is not int:
+    if type(k) is not int or not -(2**63) <= k < 2**63:
         k = int_of(k, "kthvalue", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "kthvalue", "dim", 3)
@@ -1333,7 +1333,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
         return call(histc, input, bins, min, max, out=out)
     if out is not None:
         return histc_out(input, bins, min, max, out=out)
-    if type(bins) is not int:
+    if type(bins) is not int or not -(2**63) <= bins < 2**63:
         bins = int_of(bins, "histc", "bins", 2)
     if type(min) is not int and type(min) is not float:
         min = scalar_of(min, "histc", "min", 3)
@@ -1353,7 +1353,7 @@ def histc_out(input, bins=100, min=0, max=0, *, out):
     """histc.out(Tensor self, int bins=100, Scalar min=0, Scalar max=0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(histc_out, input, out):
         return call(histc_out, input, bins, min, max, out=out)
-    if type(bins) is not int:
+    if type(bins) is not int or not -(2**63) <= bins < 2**63:
         bins = int_of(bins, "histc", "bins", 2)
     if type(min) is not int and type(min) is not float:
         min = scalar_of(min, "histc", "min", 3)
@@ -1449,7 +1449,7 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
         return call(histogram_bin_ct, input, bins, range=range, weight=weight, density=density, out=out)
     if out is not None:
         return histogram_bin_ct_out(input, bins, range=range, weight=weight, density=density, out=out)
-    if type(bins) is not int:
+    if type(bins) is not int or not -(2**63) <= bins < 2**63:
         bins = int_of(bins, "histogram", "bins", 2)
     if density is not False and density is not True:
         density = bool_of(density, "histogram", "density")
@@ -1509,7 +1509,7 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
     """histogram.bin_ct_out(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False, Tensor(a!) hist, Tensor(b!) bin_edges) -> (Tensor(a!) hist, Tensor(b!) bin_edges)"""
     if state.interceptors and intercepts(histogram_bin_ct_out, input, weight, out):
         return call(histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out)
-    if type(bins) is not int:
+    if type(bins) is not int or not -(2**63) <= bins < 2**63:
         bins = int_of(bins, "histogram", "bins", 2)
     if density is not False and density is not True:
         density = bool_of(density, "histogram", "density")
@@ -1593,7 +1593,7 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
         )
     if type(reduce) is not str:
         reduce = str_of(reduce, "segment_reduce", "reduce", 2)
-    if type(axis) is not int:
+    if type(axis) is not int or not -(2**63) <= axis < 2**63:
         axis = int_of(axis, "segment_reduce", "axis")
     if unsafe is not False and unsafe is not True:
         unsafe = bool_of(unsafe, "segment_reduce", "unsafe")
@@ -1668,7 +1668,7 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
         )
     if type(reduce) is not str:
         reduce = str_of(reduce, "_segment_reduce_backward", "reduce", 4)
-    if type(axis) is not int:
+    if type(axis) is not int or not -(2**63) <= axis < 2**63:
         axis = int_of(axis, "_segment_reduce_backward", "axis")
     if initial is not None and type(initial) is not int and type(initial) is not float:
         initial = scalar_of(initial, "_segment_reduce_backward", "initial")
@@ -1726,7 +1726,7 @@ def bincount(input, weights=None, minlength=0):
     """bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor"""
     if state.interceptors and intercepts(bincount, input, weights):
         return call(bincount, input, weights, minlength)
-    if type(minlength) is not int:
+    if type(minlength) is not int or not -(2**63) <= minlength < 2**63:
         minlength = int_of(minlength, "bincount", "minlength", 3)
     try:
         input_array = input._mt_array
@@ -3751,7 +3751,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
         return call(topk, input, k, dim, largest, sorted, out=out)
     if out is not None:
         return topk_out(input, k, dim, largest, sorted, out=out)
-    if type(k) is not int:
+    if type(k) is not int or not -(2**63) <= k < 2**63:
         k = int_of(k, "topk", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "topk", "dim", 3)
@@ -3789,7 +3789,7 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
     """topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"""
     if state.interceptors and intercepts(topk_out, input, out):
         return call(topk_out, input, k, dim, largest, sorted, out=out)
-    if type(k) is not int:
+    if type(k) is not int or not -(2**63) <= k < 2**63:
         k = int_of(k, "topk", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "topk", "dim", 3)
@@ -4501,7 +4501,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
         return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
     if aweights is not None and not isinstance(aweights, Tensor):
         return raise_bad_argument(cov, input, correction=correction, fweights=fweights, aweights=aweights)
-    if type(correction) is not int:
+    if type(correction) is not int or not -(2**63) <= correction < 2**63:
         correction = int_of(correction, "cov", "correction")
     try:
         return composite.cov(input, correction=correction, fweights=fweights, aweights=aweights)
@@ -4900,7 +4900,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=None):
         return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
     if append is not None and not isinstance(append, Tensor):
         return raise_bad_argument(diff, input, n, dim, prepend, append, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "diff", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "diff", "dim", 3)
@@ -4922,7 +4922,7 @@ def diff_out(input, n=1, dim=-1, prepend=None, append=None, *, out):
         return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(diff_out, input, n, dim, prepend, append, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "diff", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "diff", "dim", 3)
@@ -5086,7 +5086,7 @@ def gradient_scalarint(input, *, spacing=None, dim=None, edge_order=1):
         spacing = scalar_of(spacing, "gradient", "spacing")
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "gradient", "dim")
-    if type(edge_order) is not int:
+    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
         edge_order = int_of(edge_order, "gradient", "edge_order")
     try:
         return composite.gradient_scalar(input, spacing=spacing, dim=dim, edge_order=edge_order)
@@ -5110,7 +5110,7 @@ def gradient_scalararray(input, *, spacing, dim, edge_order=1):
         spacing = scalar_of(spacing, "gradient", "spacing")
     if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "gradient", "dim")
-    if type(edge_order) is not int:
+    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
         edge_order = int_of(edge_order, "gradient", "edge_order")
     try:
         return composite.gradient_scalar_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
@@ -5132,7 +5132,7 @@ def gradient_array(input, *, dim, edge_order=1):
         return raise_bad_argument(gradient_array, input, dim=dim, edge_order=edge_order)
     if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "gradient", "dim")
-    if type(edge_order) is not int:
+    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
         edge_order = int_of(edge_order, "gradient", "edge_order")
     try:
         return composite.gradient_unit_dims(input, dim=dim, edge_order=edge_order)
@@ -5150,7 +5150,7 @@ def gradient_scalarrayint(input, *, spacing, dim=None, edge_order=1):
         return raise_bad_argument(gradient_scalarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "gradient", "dim")
-    if type(edge_order) is not int:
+    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
         edge_order = int_of(edge_order, "gradient", "edge_order")
     try:
         return composite.gradient_of_steps(input, spacing=spacing, dim=dim, edge_order=edge_order)
@@ -5172,7 +5172,7 @@ def gradient_scalarrayarray(input, *, spacing, dim, edge_order=1):
         return raise_bad_argument(gradient_scalarrayarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "gradient", "dim")
-    if type(edge_order) is not int:
+    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
         edge_order = int_of(edge_order, "gradient", "edge_order")
     try:
         return composite.gradient_of_steps_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)
@@ -5196,7 +5196,7 @@ def gradient_tensorarrayint(input, *, spacing, dim=None, edge_order=1):
         return raise_bad_argument(gradient_tensorarrayint, input, spacing=spacing, dim=dim, edge_order=edge_order)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "gradient", "dim")
-    if type(edge_order) is not int:
+    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
         edge_order = int_of(edge_order, "gradient", "edge_order")
     try:
         return composite.gradient_of_points(input, spacing=spacing, dim=dim, edge_order=edge_order)
@@ -5220,7 +5220,7 @@ def gradient_tensorarray(input, *, spacing, dim, edge_order=1):
         return raise_bad_argument(gradient_tensorarray, input, spacing=spacing, dim=dim, edge_order=edge_order)
     if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "gradient", "dim")
-    if type(edge_order) is not int:
+    if type(edge_order) is not int or not -(2**63) <= edge_order < 2**63:
         edge_order = int_of(edge_order, "gradient", "edge_order")
     try:
         return composite.gradient_of_points_dims(input, spacing=spacing, dim=dim, edge_order=edge_order)

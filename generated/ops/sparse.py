@@ -1366,7 +1366,7 @@ def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False, out=None):
         return _convert_indices_from_coo_to_csr_out(input, size, out_int32=out_int32, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(_convert_indices_from_coo_to_csr, input, size, out_int32=out_int32, out=out)
-    if type(size) is not int:
+    if type(size) is not int or not -(2**63) <= size < 2**63:
         size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
     if out_int32 is not False and out_int32 is not True:
         out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
@@ -1386,7 +1386,7 @@ def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):
         return raise_bad_argument(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(_convert_indices_from_coo_to_csr_out, input, size, out_int32=out_int32, out=out)
-    if type(size) is not int:
+    if type(size) is not int or not -(2**63) <= size < 2**63:
         size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
     if out_int32 is not False and out_int32 is not True:
         out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")

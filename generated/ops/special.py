@@ -419,7 +419,7 @@ def polygamma(n, input, *, out=None):
         return call(polygamma, n, input, out=out)
     if out is not None:
         return polygamma_out(n, input, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "polygamma", "n", 1)
     try:
         input_array = input._mt_array
@@ -446,7 +446,7 @@ def polygamma_(input, n):
     """polygamma_(Tensor(a!) self, int n) -> Tensor(a!)"""
     if state.interceptors and intercepts(polygamma_, input):
         return call(polygamma_, input, n)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "polygamma_", "n", 2)
     try:
         input_array = input._mt_array
@@ -478,7 +478,7 @@ def polygamma_out(n, input, *, out):
     """polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(polygamma_out, input, out):
         return call(polygamma_out, n, input, out=out)
-    if type(n) is not int:
+    if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "polygamma", "n", 1)
     try:
         input_array = input._mt_array
@@ -4345,7 +4345,7 @@ def mvlgamma(input, p, *, out=None):
         return mvlgamma_out(input, p, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(mvlgamma, input, p, out=out)
-    if type(p) is not int:
+    if type(p) is not int or not -(2**63) <= p < 2**63:
         p = int_of(p, "mvlgamma", "p", 2)
     node = None
     if (
@@ -4373,7 +4373,7 @@ def mvlgamma_(input, p):
         return call(mvlgamma_, input, p)
     if not isinstance(input, Tensor):
         return raise_bad_argument(mvlgamma_, input, p)
-    if type(p) is not int:
+    if type(p) is not int or not -(2**63) <= p < 2**63:
         p = int_of(p, "mvlgamma_", "p", 2)
     return composite.mvlgamma_(input, p)
 
@@ -4386,7 +4386,7 @@ def mvlgamma_out(input, p, *, out):
         return raise_bad_argument(mvlgamma_out, input, p, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(mvlgamma_out, input, p, out=out)
-    if type(p) is not int:
+    if type(p) is not int or not -(2**63) <= p < 2**63:
         p = int_of(p, "mvlgamma", "p", 2)
     refuse_grad("mvlgamma", input, out)
     return composite.mvlgamma_out(input, p, out=out)
@@ -4400,7 +4400,7 @@ def special_multigammaln(input, p, *, out=None):
         return special_multigammaln_out(input, p, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(special_multigammaln, input, p, out=out)
-    if type(p) is not int:
+    if type(p) is not int or not -(2**63) <= p < 2**63:
         p = int_of(p, "special_multigammaln", "p", 2)
     try:
         return composite.multigammaln(input, p)
@@ -4416,7 +4416,7 @@ def special_multigammaln_out(input, p, *, out):
         return raise_bad_argument(special_multigammaln_out, input, p, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(special_multigammaln_out, input, p, out=out)
-    if type(p) is not int:
+    if type(p) is not int or not -(2**63) <= p < 2**63:
         p = int_of(p, "special_multigammaln", "p", 2)
     refuse_grad("special_multigammaln", input, out)
     return write_out(out, composite.multigammaln(input, p))

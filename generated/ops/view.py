@@ -282,7 +282,10 @@ def transpose_(input, dim0, dim1):
         node.next_edges = (edge,)
         node.dim0 = dim0
         node.dim1 = dim1
-    set_array(input, _transpose_kernels[type(input_array)](input_array, dim0, dim1))
+    try:
+        set_array(input, _transpose_kernels[type(input_array)](input_array, dim0, dim1))
+    except CALL_ERRORS as error:
+        raise explained(error, transpose_, (transpose_,), (input, dim0, dim1), {}) from None
     mark_written(input)
     if node is not None:
         set_history(input, node)
@@ -333,7 +336,10 @@ def t_(input):
         node = nodes.TBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-    set_array(input, _t_kernels[type(input_array)](input_array))
+    try:
+        set_array(input, _t_kernels[type(input_array)](input_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         set_history(input, node)
@@ -402,9 +408,9 @@ def movedim_int(input, source, destination):
         return call(movedim_int, input, source, destination)
     if not isinstance(input, Tensor):
         return raise_bad_argument(movedim_int, input, source, destination)
-    if type(source) is not int:
+    if type(source) is not int or not -(2**63) <= source < 2**63:
         source = int_of(source, "movedim", "source", 2)
-    if type(destination) is not int:
+    if type(destination) is not int or not -(2**63) <= destination < 2**63:
         destination = int_of(destination, "movedim", "destination", 3)
     try:
         return composite.movedim_int(input, source, destination)
@@ -531,7 +537,10 @@ def squeeze__default(input):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
-    set_array(input, _squeeze_default_kernels[type(input_array)](input_array))
+    try:
+        set_array(input, _squeeze_default_kernels[type(input_array)](input_array))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         set_history(input, node)
@@ -590,7 +599,10 @@ def squeeze__dim(input, dim):
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.dim = dim
-    set_array(input, _squeeze_dim_kernels[type(input_array)](input_array, dim))
+    try:
+        set_array(input, _squeeze_dim_kernels[type(input_array)](input_array, dim))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         set_history(input, node)
@@ -674,7 +686,10 @@ def squeeze__dims(input, dim, *more_dim):
         node.next_edges = (edge,)
         node.self_shape = input_array.shape
         node.dim = dim
-    set_array(input, _squeeze_dims_kernels[type(input_array)](input_array, dim))
+    try:
+        set_array(input, _squeeze_dims_kernels[type(input_array)](input_array, dim))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     mark_written(input)
     if node is not None:
         set_history(input, node)
@@ -756,7 +771,10 @@ def unsqueeze_(input, dim=..., *, axis=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
         node.dim = dim
-    set_array(input, _unsqueeze_kernels[type(input_array)](input_array, dim))
+    try:
+        set_array(input, _unsqueeze_kernels[type(input_array)](input_array, dim))
+    except CALL_ERRORS as error:
+        raise explained(error, unsqueeze_, (unsqueeze_,), (input, dim), {}) from None
     mark_written(input)
     if node is not None:
         set_history(input, node)
@@ -850,9 +868,9 @@ def narrow_default(input, dim, start, length):
         return raise_bad_argument(narrow_default, input, dim, start, length)
     if type(dim) is not int:
         dim = int_of(dim, "narrow", "dim", 2)
-    if type(start) is not int:
+    if type(start) is not int or not -(2**63) <= start < 2**63:
         start = int_of(start, "narrow", "start", 3)
-    if type(length) is not int:
+    if type(length) is not int or not -(2**63) <= length < 2**63:
         length = int_of(length, "narrow", "length", 4)
     try:
         return composite.narrow(input, dim, start, length)
@@ -870,7 +888,7 @@ def narrow_Tensor(input, dim, start, length):
         return raise_bad_argument(narrow_Tensor, input, dim, start, length)
     if type(dim) is not int:
         dim = int_of(dim, "narrow", "dim", 2)
-    if type(length) is not int:
+    if type(length) is not int or not -(2**63) <= length < 2**63:
         length = int_of(length, "narrow", "length", 4)
     try:
         return composite.narrow_tensor(input, dim, start, length)
@@ -1010,7 +1028,7 @@ def unsafe_split(input, split_size, dim=0, *, axis=None):
         return call(unsafe_split, input, split_size, dim)
     if not isinstance(input, Tensor):
         return raise_bad_argument(unsafe_split, input, split_size, dim)
-    if type(split_size) is not int:
+    if type(split_size) is not int or not -(2**63) <= split_size < 2**63:
         split_size = int_of(split_size, "unsafe_split", "split_size", 2)
     if type(dim) is not int:
         dim = int_of(dim, "unsafe_split", "dim", 3)
@@ -1078,7 +1096,7 @@ def unsafe_chunk(input, chunks, dim=0, *, axis=None):
         return call(unsafe_chunk, input, chunks, dim)
     if not isinstance(input, Tensor):
         return raise_bad_argument(unsafe_chunk, input, chunks, dim)
-    if type(chunks) is not int:
+    if type(chunks) is not int or not -(2**63) <= chunks < 2**63:
         chunks = int_of(chunks, "unsafe_chunk", "chunks", 2)
     if type(dim) is not int:
         dim = int_of(dim, "unsafe_chunk", "dim", 3)
@@ -1096,7 +1114,7 @@ def chunk(input, chunks, dim=0, *, axis=None):
         return call(chunk, input, chunks, dim)
     if not isinstance(input, Tensor):
         return raise_bad_argument(chunk, input, chunks, dim)
-    if type(chunks) is not int:
+    if type(chunks) is not int or not -(2**63) <= chunks < 2**63:
         chunks = int_of(chunks, "chunk", "chunks", 2)
     if type(dim) is not int:
         dim = int_of(dim, "chunk", "dim", 3)
@@ -1293,7 +1311,10 @@ def as_strided_(input, size, stride, storage_offset=None):
         node.size = size
         node.stride = stride
         node.storage_offset = storage_offset
-    set_array(input, _as_strided_kernels[type(input_array)](input_array, size, stride, storage_offset))
+    try:
+        set_array(input, _as_strided_kernels[type(input_array)](input_array, size, stride, storage_offset))
+    except CALL_ERRORS as error:
+        raise explained(error, as_strided_, (as_strided_,), (input, size, stride, storage_offset), {}) from None
     mark_written(input)
     if node is not None:
         set_history(input, node)
@@ -1448,9 +1469,9 @@ def swapaxes(input, axis0, axis1):
         return call(swapaxes, input, axis0, axis1)
     if not isinstance(input, Tensor):
         return raise_bad_argument(swapaxes, input, axis0, axis1)
-    if type(axis0) is not int:
+    if type(axis0) is not int or not -(2**63) <= axis0 < 2**63:
         axis0 = int_of(axis0, "swapaxes", "axis0", 2)
-    if type(axis1) is not int:
+    if type(axis1) is not int or not -(2**63) <= axis1 < 2**63:
         axis1 = int_of(axis1, "swapaxes", "axis1", 3)
     try:
         return composite.swapaxes(input, axis0, axis1)
@@ -1464,9 +1485,9 @@ def swapaxes_(input, axis0, axis1):
         return call(swapaxes_, input, axis0, axis1)
     if not isinstance(input, Tensor):
         return raise_bad_argument(swapaxes_, input, axis0, axis1)
-    if type(axis0) is not int:
+    if type(axis0) is not int or not -(2**63) <= axis0 < 2**63:
         axis0 = int_of(axis0, "swapaxes_", "axis0", 2)
-    if type(axis1) is not int:
+    if type(axis1) is not int or not -(2**63) <= axis1 < 2**63:
         axis1 = int_of(axis1, "swapaxes_", "axis1", 3)
     return composite.swapaxes_(input, axis0, axis1)
 
@@ -1531,9 +1552,9 @@ def moveaxis_int(input, source, destination):
         return call(moveaxis_int, input, source, destination)
     if not isinstance(input, Tensor):
         return raise_bad_argument(moveaxis_int, input, source, destination)
-    if type(source) is not int:
+    if type(source) is not int or not -(2**63) <= source < 2**63:
         source = int_of(source, "moveaxis", "source", 2)
-    if type(destination) is not int:
+    if type(destination) is not int or not -(2**63) <= destination < 2**63:
         destination = int_of(destination, "moveaxis", "destination", 3)
     try:
         return composite.movedim_int(input, source, destination)
@@ -1581,7 +1602,7 @@ def tensor_split_sections(input, sections, dim=0):
         return call(tensor_split_sections, input, sections, dim)
     if not isinstance(input, Tensor):
         return raise_bad_argument(tensor_split_sections, input, sections, dim)
-    if type(sections) is not int:
+    if type(sections) is not int or not -(2**63) <= sections < 2**63:
         sections = int_of(sections, "tensor_split", "sections", 2)
     if type(dim) is not int:
         dim = int_of(dim, "tensor_split", "dim", 3)
@@ -1669,7 +1690,7 @@ def hsplit_int(input, sections):
         return call(hsplit_int, input, sections)
     if not isinstance(input, Tensor):
         return raise_bad_argument(hsplit_int, input, sections)
-    if type(sections) is not int:
+    if type(sections) is not int or not -(2**63) <= sections < 2**63:
         sections = int_of(sections, "hsplit", "sections", 2)
     try:
         return composite.hsplit_sections(input, sections)
@@ -1717,7 +1738,7 @@ def vsplit_int(input, sections):
         return call(vsplit_int, input, sections)
     if not isinstance(input, Tensor):
         return raise_bad_argument(vsplit_int, input, sections)
-    if type(sections) is not int:
+    if type(sections) is not int or not -(2**63) <= sections < 2**63:
         sections = int_of(sections, "vsplit", "sections", 2)
     try:
         return composite.vsplit_sections(input, sections)
@@ -1765,7 +1786,7 @@ def dsplit_int(input, sections):
         return call(dsplit_int, input, sections)
     if not isinstance(input, Tensor):
         return raise_bad_argument(dsplit_int, input, sections)
-    if type(sections) is not int:
+    if type(sections) is not int or not -(2**63) <= sections < 2**63:
         sections = int_of(sections, "dsplit", "sections", 2)
     try:
         return composite.dsplit_sections(input, sections)
@@ -2360,7 +2381,7 @@ def select_copy(input, dim, index, *, out=None):
         return raise_bad_argument(select_copy, input, dim, index, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "select_copy", "dim", 2)
-    if type(index) is not int:
+    if type(index) is not int or not -(2**63) <= index < 2**63:
         index = int_of(index, "select_copy", "index", 3)
     node = None
     if (
@@ -2393,7 +2414,7 @@ def select_copy_out(input, dim, index, *, out):
         return raise_bad_argument(select_copy_out, input, dim, index, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "select_copy", "dim", 2)
-    if type(index) is not int:
+    if type(index) is not int or not -(2**63) <= index < 2**63:
         index = int_of(index, "select_copy", "index", 3)
     refuse_grad("select_copy", input, out)
     return composite.select_copy_out(input, dim, index, out=out)
@@ -2411,11 +2432,11 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
         return raise_bad_argument(slice_copy, input, dim, start, end, step, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "slice_copy", "dim", 2)
-    if start is not None and type(start) is not int:
+    if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
         start = int_of(start, "slice_copy", "start", 3)
-    if end is not None and type(end) is not int:
+    if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
         end = int_of(end, "slice_copy", "end", 4)
-    if type(step) is not int:
+    if type(step) is not int or not -(2**63) <= step < 2**63:
         step = int_of(step, "slice_copy", "step", 5)
     node = None
     if (
@@ -2450,11 +2471,11 @@ def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
         return raise_bad_argument(slice_copy_out, input, dim, start, end, step, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "slice_copy", "dim", 2)
-    if start is not None and type(start) is not int:
+    if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
         start = int_of(start, "slice_copy", "start", 3)
-    if end is not None and type(end) is not int:
+    if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
         end = int_of(end, "slice_copy", "end", 4)
-    if type(step) is not int:
+    if type(step) is not int or not -(2**63) <= step < 2**63:
         step = int_of(step, "slice_copy", "step", 5)
     refuse_grad("slice_copy", input, out)
     return composite.slice_copy_out(input, dim, start, end, step, out=out)
@@ -2470,9 +2491,9 @@ def narrow_copy(input, dim, start, length, *, out=None):
         return raise_bad_argument(narrow_copy, input, dim, start, length, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "narrow_copy", "dim", 2)
-    if type(start) is not int:
+    if type(start) is not int or not -(2**63) <= start < 2**63:
         start = int_of(start, "narrow_copy", "start", 3)
-    if type(length) is not int:
+    if type(length) is not int or not -(2**63) <= length < 2**63:
         length = int_of(length, "narrow_copy", "length", 4)
     node = None
     if (
@@ -2506,9 +2527,9 @@ def narrow_copy_out(input, dim, start, length, *, out):
         return raise_bad_argument(narrow_copy_out, input, dim, start, length, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "narrow_copy", "dim", 2)
-    if type(start) is not int:
+    if type(start) is not int or not -(2**63) <= start < 2**63:
         start = int_of(start, "narrow_copy", "start", 3)
-    if type(length) is not int:
+    if type(length) is not int or not -(2**63) <= length < 2**63:
         length = int_of(length, "narrow_copy", "length", 4)
     refuse_grad("narrow_copy", input, out)
     return composite.narrow_copy_out(input, dim, start, length, out=out)
@@ -2522,7 +2543,7 @@ def split_copy(input, split_size, dim=0, *, axis=None):
         return call(split_copy, input, split_size, dim)
     if not isinstance(input, Tensor):
         return raise_bad_argument(split_copy, input, split_size, dim)
-    if type(split_size) is not int:
+    if type(split_size) is not int or not -(2**63) <= split_size < 2**63:
         split_size = int_of(split_size, "split_copy", "split_size", 2)
     if type(dim) is not int:
         dim = int_of(dim, "split_copy", "dim", 3)
@@ -2618,7 +2639,7 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
         return diagonal_copy_out(input, offset, dim1, dim2, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(diagonal_copy, input, offset, dim1, dim2, out=out)
-    if type(offset) is not int:
+    if type(offset) is not int or not -(2**63) <= offset < 2**63:
         offset = int_of(offset, "diagonal_copy", "offset", 2)
     if type(dim1) is not int:
         dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
@@ -2654,7 +2675,7 @@ def diagonal_copy_out(input, offset=0, dim1=0, dim2=1, *, out):
         return raise_bad_argument(diagonal_copy_out, input, offset, dim1, dim2, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(diagonal_copy_out, input, offset, dim1, dim2, out=out)
-    if type(offset) is not int:
+    if type(offset) is not int or not -(2**63) <= offset < 2**63:
         offset = int_of(offset, "diagonal_copy", "offset", 2)
     if type(dim1) is not int:
         dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
@@ -2674,9 +2695,9 @@ def unfold_copy(input, dimension, size, step, *, out=None):
         return raise_bad_argument(unfold_copy, input, dimension, size, step, out=out)
     if type(dimension) is not int:
         dimension = int_of(dimension, "unfold_copy", "dimension", 2)
-    if type(size) is not int:
+    if type(size) is not int or not -(2**63) <= size < 2**63:
         size = int_of(size, "unfold_copy", "size", 3)
-    if type(step) is not int:
+    if type(step) is not int or not -(2**63) <= step < 2**63:
         step = int_of(step, "unfold_copy", "step", 4)
     node = None
     if (
@@ -2710,9 +2731,9 @@ def unfold_copy_out(input, dimension, size, step, *, out):
         return raise_bad_argument(unfold_copy_out, input, dimension, size, step, out=out)
     if type(dimension) is not int:
         dimension = int_of(dimension, "unfold_copy", "dimension", 2)
-    if type(size) is not int:
+    if type(size) is not int or not -(2**63) <= size < 2**63:
         size = int_of(size, "unfold_copy", "size", 3)
-    if type(step) is not int:
+    if type(step) is not int or not -(2**63) <= step < 2**63:
         step = int_of(step, "unfold_copy", "step", 4)
     refuse_grad("unfold_copy", input, out)
     return composite.unfold_copy_out(input, dimension, size, step, out=out)
@@ -2730,7 +2751,7 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
         size = ints_of(size, "as_strided_copy", "size", 2)
     if type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "as_strided_copy", "stride", 3)
-    if storage_offset is not None and type(storage_offset) is not int:
+    if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
         storage_offset = int_of(storage_offset, "as_strided_copy", "storage_offset", 4)
     node = None
     if (
@@ -2768,7 +2789,7 @@ def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
         size = ints_of(size, "as_strided_copy", "size", 2)
     if type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "as_strided_copy", "stride", 3)
-    if storage_offset is not None and type(storage_offset) is not int:
+    if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
         storage_offset = int_of(storage_offset, "as_strided_copy", "storage_offset", 4)
     refuse_grad("as_strided_copy", input, out)
     return composite.as_strided_copy_out(input, size, stride, storage_offset, out=out)
@@ -2853,7 +2874,7 @@ def select_scatter(input, src, dim, index):
         return call(select_scatter, input, src, dim, index)
     if type(dim) is not int:
         dim = int_of(dim, "select_scatter", "dim", 3)
-    if type(index) is not int:
+    if type(index) is not int or not -(2**63) <= index < 2**63:
         index = int_of(index, "select_scatter", "index", 4)
     try:
         input_array = input._mt_array
@@ -2890,11 +2911,11 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
         return slice_scatter_out(input, src, dim, start, end, step, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "slice_scatter", "dim", 3)
-    if start is not None and type(start) is not int:
+    if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
         start = int_of(start, "slice_scatter", "start", 4)
-    if end is not None and type(end) is not int:
+    if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
         end = int_of(end, "slice_scatter", "end", 5)
-    if type(step) is not int:
+    if type(step) is not int or not -(2**63) <= step < 2**63:
         step = int_of(step, "slice_scatter", "step", 6)
     try:
         input_array = input._mt_array
@@ -2926,11 +2947,11 @@ def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
         return call(slice_scatter_out, input, src, dim, start, end, step, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "slice_scatter", "dim", 3)
-    if start is not None and type(start) is not int:
+    if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
         start = int_of(start, "slice_scatter", "start", 4)
-    if end is not None and type(end) is not int:
+    if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
         end = int_of(end, "slice_scatter", "end", 5)
-    if type(step) is not int:
+    if type(step) is not int or not -(2**63) <= step < 2**63:
         step = int_of(step, "slice_scatter", "step", 6)
     try:
         input_array = input._mt_array
@@ -2958,7 +2979,7 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     """diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
     if state.interceptors and intercepts(diagonal_scatter, input, src):
         return call(diagonal_scatter, input, src, offset, dim1, dim2)
-    if type(offset) is not int:
+    if type(offset) is not int or not -(2**63) <= offset < 2**63:
         offset = int_of(offset, "diagonal_scatter", "offset", 3)
     if type(dim1) is not int:
         dim1 = int_of(dim1, "diagonal_scatter", "dim1", 4)
@@ -2998,7 +3019,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
         size = ints_of(size, "as_strided_scatter", "size", 3)
     if type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "as_strided_scatter", "stride", 4)
-    if storage_offset is not None and type(storage_offset) is not int:
+    if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
         storage_offset = int_of(storage_offset, "as_strided_scatter", "storage_offset", 5)
     try:
         input_array = input._mt_array
@@ -3038,7 +3059,7 @@ def _add_batch_dim(input, batch_dim, level):
         return call(_add_batch_dim, input, batch_dim, level)
     if type(batch_dim) is not int:
         batch_dim = int_of(batch_dim, "_add_batch_dim", "batch_dim", 2)
-    if type(level) is not int:
+    if type(level) is not int or not -(2**63) <= level < 2**63:
         level = int_of(level, "_add_batch_dim", "level", 3)
     try:
         input_array = input._mt_array
@@ -3069,7 +3090,7 @@ def _spread_over_level(input, level):
     """_spread_over_level(Tensor self, int level) -> Tensor"""
     if state.interceptors and intercepts(_spread_over_level, input):
         return call(_spread_over_level, input, level)
-    if type(level) is not int:
+    if type(level) is not int or not -(2**63) <= level < 2**63:
         level = int_of(level, "_spread_over_level", "level", 2)
     try:
         input_array = input._mt_array
@@ -3097,9 +3118,9 @@ def _remove_batch_dim(input, level, batch_size, out_dim):
     """_remove_batch_dim(Tensor self, int level, SymInt batch_size, int out_dim) -> Tensor"""
     if state.interceptors and intercepts(_remove_batch_dim, input):
         return call(_remove_batch_dim, input, level, batch_size, out_dim)
-    if type(level) is not int:
+    if type(level) is not int or not -(2**63) <= level < 2**63:
         level = int_of(level, "_remove_batch_dim", "level", 2)
-    if type(batch_size) is not int:
+    if type(batch_size) is not int or not -(2**63) <= batch_size < 2**63:
         batch_size = int_of(batch_size, "_remove_batch_dim", "batch_size", 3)
     if type(out_dim) is not int:
         out_dim = int_of(out_dim, "_remove_batch_dim", "out_dim", 4)

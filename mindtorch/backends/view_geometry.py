@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
+from mindtorch import aligned, errors
 from mindtorch.geometry import contiguous_strides, wrap_dim, wrap_dims
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
@@ -226,6 +227,8 @@ def slice(
 def equal_parts(shape: Ints, split_size: int, dim: int) -> list[int]:
     """The sizes of the parts that split(split_size, dim) makes."""
     _check_splittable(shape, "split")
+    if not -(2**63) <= split_size < 2**63:
+        raise errors.unpacking_overflow()
     if split_size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
     extent = shape[wrap_dim(dim, len(shape))]
@@ -234,6 +237,7 @@ def equal_parts(shape: Ints, split_size: int, dim: int) -> list[int]:
     if not split_size:
         raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {extent}")
     full, rest = divmod(extent, split_size)
+    aligned.check_tensors_fit(full)
     return [split_size] * full + ([rest] if rest else [])
 
 
@@ -278,6 +282,8 @@ def diagonal(shape: Ints, strides: Ints, unit: int, offset: int = 0, dim1: int =
     first, second = wrap_dim(dim1, len(shape)), wrap_dim(dim2, len(shape))
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    if not -(2**63) <= offset < 2**63:
+        raise errors.unpacking_overflow()
     rows, columns = shape[first] - max(-offset, 0), shape[second] - max(offset, 0)
     length = max(min(rows, columns), 0)
     start = offset * strides[second] if offset >= 0 else -offset * strides[first]

@@ -212,6 +212,8 @@ def repeat_interleave_tensor(input, repeats, dim, output_size):
 def _check_counts(repeats):
     if repeats.dtype not in (int32, int64):
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.storage_name}'")
+    if type(repeats._mt_array) is np.ndarray:
+        aligned.check_walk(repeats._mt_array)
     if repeats.numel() and bool(repeats.min() < 0):
         raise RuntimeError("repeats can not be negative")
 
@@ -291,6 +293,8 @@ def take(input, index):
     if index.numel() and not size:
         raise IndexError("take(): tried to take from an empty tensor")
     numbers = index.reshape((-1,))
+    if type(index._mt_array) is np.ndarray:
+        aligned.check_fits(index._mt_array.shape, input._mt_array.dtype)
     if _are_from_front(numbers, size):
         return ops._unsafe_view(input.reshape((-1,)).index_select(0, numbers), index._mt_array.shape)
     every = without_levels(numbers).reshape((-1,))
@@ -304,7 +308,9 @@ def take(input, index):
 def _are_from_front(numbers: Tensor, size: int) -> bool:
     """Whether plain numbers of elements are all in range, and none counts from the end."""
     array = numbers._mt_array
-    return type(array) is np.ndarray and array.size > 0 and array.min() >= 0 and bool(array.max() < size)
+    if type(array) is not np.ndarray or not array.size:
+        return False
+    return array.min() >= 0 and bool(array.max() < size)
 
 
 _take_out = out_forms.of_same_dtype(

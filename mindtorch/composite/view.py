@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from mindtorch import geometry
+from mindtorch import aligned, errors, geometry
 from mindtorch.autograd.outputs import write_out
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import check_same
@@ -185,6 +185,7 @@ def split_sizes(input, split_size, dim):
 def chunk(input, chunks, dim) -> tuple[Tensor, ...]:
     size = chunk_size(input, chunks, dim)
     if not size:  # split could not know how many parts there are
+        aligned.check_tensors_fit(chunks)
         return input.split_with_sizes((0,) * chunks, dim)
     return input.split(size, dim)
 
@@ -243,6 +244,7 @@ def tensor_split_sections(input, sections, dim) -> tuple[Tensor, ...]:
     wrapped = geometry.wrap_dim(dim, input.ndim)
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    aligned.check_tensors_fit(sections)
     size, longer = divmod(input._mt_array.shape[wrapped], sections)
     edges = [part * size + min(part, longer) for part in range(sections + 1)]
     return tuple([ops.slice(input, wrapped, low, high, 1) for low, high in zip(edges, edges[1:])])
@@ -251,6 +253,7 @@ def tensor_split_sections(input, sections, dim) -> tuple[Tensor, ...]:
 def tensor_split_indices(input, indices, dim) -> tuple[Tensor, ...]:
     _check_splittable(input)
     wrapped = geometry.wrap_dim(dim, input.ndim)
+    errors.check_ints(indices)
     edges = [0, *indices, input._mt_array.shape[wrapped]]
     return tuple([ops.slice(input, wrapped, low, high, 1) for low, high in zip(edges, edges[1:])])
 

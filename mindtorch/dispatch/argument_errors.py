@@ -88,14 +88,13 @@ def _overflow(function: str, argument: Argument, value: Any) -> Exception | None
     if not isinstance(value, int) or _LEAST <= value <= _MOST:
         return None
     if argument.element in ("int", "SymInt"):
-        return ValueError(_OVERFLOW)
+        return errors.unpacking_overflow()
     if value < 0:
         return OverflowError("can't convert negative int to unsigned")
     return OverflowError("int too big to convert") if value > _MOST_UNSIGNED else None
 
 
 _LEAST, _MOST, _MOST_UNSIGNED = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
-_OVERFLOW = "Overflow when unpacking long long"
 
 
 def _is_method(entry: OpEntry) -> bool:
@@ -261,7 +260,7 @@ def element_error(function: str, name: str, place: int, item: Any) -> TypeError:
 
 def element_overflow(function: str, name: str, place: int) -> TypeError:
     """A list of ints with one that is too large."""
-    return _cannot_unpack(function, name, place, _OVERFLOW)
+    return _cannot_unpack(function, name, place, errors.UNPACKING_OVERFLOW)
 
 
 def _cannot_unpack(function: str, name: str, place: int, why: str) -> TypeError:

@@ -63,9 +63,12 @@ def float_of(value: Any, function: str, name: str, position: int | None = None) 
 
 
 def int_of(value: Any, function: str, name: str, position: int | None = None) -> int:
-    """The Python int of an `int` argument. Like torch, it takes no bool and no float."""
+    """The Python int of an `int` argument. Like torch, it takes no bool, no float, and nothing of more than 64 bits."""
     if is_int(value):
-        return value.__index__()
+        number = value.__index__()
+        if -(2**63) <= number < 2**63:
+            return number
+        raise _refusal_of_running(sys._getframe(1)) or errors.unpacking_overflow()
     if value is ...:
         raise missing_argument(function, name)
     raise wrong_value(function, name, position, "int", value)

@@ -6,7 +6,8 @@ kernels raise to `in_torchs_words`.
 """
 
 from math import prod
-from typing import Any
+
+import numpy as np
 
 from mindtorch import errors
 from mindtorch.aligned import NO_ROOM
@@ -16,17 +17,21 @@ NUMPY_ERRORS = NO_ROOM
 
 # What it says of shapes with too many bytes to be counted, without a word about which.
 _TOO_LARGE = ("array is too big; ", "Maximum allowed dimension exceeded", "Maximum allowed size exceeded")
+# What it says of more than 64 dimensions. torch has room for more, and this text where its loops have not.
+_TOO_MANY_DIMS = ("maximum supported dimension for an ndarray", "number of dimensions must be within")
 
 
 def in_torchs_words(error: Exception) -> Exception:
     """The error to raise for one that a kernel has ended with: mostly the same."""
     if isinstance(error, MemoryError):
-        return errors.no_memory(_bytes_of(error.args))
+        return errors.no_memory(_bytes_of(*error.args)) if len(error.args) == 2 else errors.no_objects()
     if isinstance(error, ValueError) and str(error).startswith(_TOO_LARGE):
         return errors.numel_overflow()
+    if isinstance(error, ValueError) and str(error).startswith(_TOO_MANY_DIMS):
+        return errors.too_many_dims()
     return error
 
 
-def _bytes_of(args: tuple[Any, ...]) -> int:
-    """NumPy's error knows the shape and the dtype of the array that it could not make, Python's knows nothing."""
-    return prod(args[0]) * args[1].itemsize if len(args) == 2 else 0
+def _bytes_of(shape: tuple[int, ...], dtype: np.dtype) -> int:
+    """NumPy's error knows the array that it could not make; Python's, for a list that is too long, knows nothing."""
+    return prod(shape) * dtype.itemsize

@@ -311,6 +311,8 @@ def _check_sizes(function: str, size: Sequence[int]) -> None:
     for place, extent in enumerate(size):
         if abs(extent) > geometry.MOST:
             raise element_overflow(function, "size", place)
+    if len(size) > geometry.MOST_DIMS:
+        raise errors.too_many_dims()
     geometry.check_numel(size)
 
 

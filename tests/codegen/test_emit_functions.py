@@ -378,7 +378,7 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
                 padding = (padding, padding)
             elif type(padding) is not tuple or padding and type(padding[0]) is not int:
                 padding = ints_of(padding, "scale", "padding")
-            if step is not None and type(step) is not int:
+            if step is not None and (type(step) is not int or not -(2**63) <= step < 2**63):
                 step = int_of(step, "scale", "step")
             try:
                 input_array = input._mt_array

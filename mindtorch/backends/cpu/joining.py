@@ -5,7 +5,7 @@ from functools import reduce
 
 import numpy as np
 
-from mindtorch import aligned, geometry, iterator
+from mindtorch import aligned, errors, geometry, iterator
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import cast, deliver, deliver_same
 from mindtorch.backends.cpu.strided import allocate, empty_like
@@ -147,6 +147,7 @@ def flip(input, dims):
 def roll(input, shifts, dims=()):
     if not shifts:
         raise RuntimeError("`shifts` required")
+    errors.check_ints(shifts)
     if not dims and len(shifts) == 1:
         return _rolled(input.reshape(-1), shifts[0], 0).reshape(input.shape)
     if len(shifts) != len(dims):
@@ -174,7 +175,9 @@ def triangle(name: str, keeps_lower: bool) -> Callable[..., Array]:
     def kernel(input, diagonal=0, out=None):
         if input.ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        kept = np.tri(*input.shape[-2:], diagonal if keeps_lower else diagonal - 1, dtype=bool)
+        rows, columns = input.shape[-2:]
+        last = max(diagonal if keeps_lower else diagonal - 1, -rows - 1)  # beyond the corner, NumPy doesn't count
+        kept = np.tri(rows, columns, min(last, columns), dtype=bool)
         if out is input and input.ndim > 3:
             iterator.check_distinct(out)  # torch works on a copy then, and writes it back
         result = np.zeros(input.shape, input.dtype)

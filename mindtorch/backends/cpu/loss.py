@@ -6,6 +6,7 @@ from math import prod
 
 import numpy as np
 
+from mindtorch import aligned
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.ctc import ctc_loss as ctc_loss
 from mindtorch.backends.cpu.ctc import ctc_loss_backward as ctc_loss_backward
@@ -39,6 +40,7 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, out=None):
     if out is not None:
         check_out(out[0], input)
     _check_nll_dtypes(input, target, weight, "nll_loss_out_frame")
+    aligned.check_walk(target)
     if out is None and weight is None and _is_plain(input, target, ignore_index):
         return _plain_nll(input, target, reduction)
     losses, weights = _nll_terms(widen(input), target, widen(weight), ignore_index)
@@ -313,6 +315,7 @@ def binary_cross_entropy(input, target, weight, reduction, out=None):
     _check_same_dtype(input, out)
     checks.expect_float(input, "binary_cross_entropy")
     _check_same_dtype(input, target, weight)
+    aligned.check_walk(input)
     _check_probabilities(input, "input")
     _check_probabilities(target, "target")
     return quiet(_cross_entropy, input, target, weight, reduction, out)

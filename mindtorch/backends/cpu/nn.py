@@ -183,6 +183,7 @@ def _convolution_grads(
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, out=None):
     checks.expect_float(input, "batch_norm")
     checks.expect_parameter_dtypes(input, weight, bias, running_mean, running_var)
+    aligned.check_walk(input)
     x = _by_channel(widen(input))
     result = quiet(_batch_norm, x, widen(weight), widen(bias), running_mean, running_var, training, momentum, eps)
     normal, *statistics = result
@@ -225,6 +226,7 @@ def native_batch_norm_backward(
     mean, invstd = save_mean, save_invstd
     if not train:
         mean, invstd = widen(running_mean), quiet(_reciprocal_deviation, widen(running_var), eps)
+    aligned.check_walk(input)
     grad, x = _by_channel(widen(grad_out)), _by_channel(widen(input))
     grads = quiet(normalization.channel_gradients, grad, x, widen(weight), mean, invstd, train, output_mask)
     grad_input, *of_parameters = grads

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch import aligned
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.numbers import checked_number
@@ -211,6 +212,7 @@ def aminmax(input: Array, dim: int | None = None, keepdim: bool = False, out: Pa
         _check_aminmax_dim(input, dim)
     if input.size:
         _refuse(input, _NO_AMINMAX)
+    aligned.check_walk(input)
     dims = reduced_dims(dim, input.ndim)
     computed = as_computed(input, input.dtype)
     results = [each.reduce(computed, dims, None, None, keepdim) for each in (np.minimum, np.maximum)]
@@ -234,6 +236,7 @@ def _stored_extremes(results: list[Array], input: Array, out: Pair | None) -> Pa
 def histc(input: Array, bins: int = 100, min: Any = 0, max: Any = 0, out: Array | None = None) -> Array:
     """How many elements are in each of equally wide intervals. Elements outside of them, and nan, don't count."""
     _check_histc(input, bins, out)
+    aligned.check_walk(input)
     low, high = quiet(_histogram_range, input, min, max)
     if input.dtype.kind not in "fV":
         _refuse(input, not_implemented("histogram_cpu", input.dtype))

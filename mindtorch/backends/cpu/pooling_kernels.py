@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from mindtorch import aligned
+from mindtorch import aligned, errors
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import adaptive_pooling, checks, pooling
 from mindtorch.backends.cpu.precision import check_out, deliver, widen
@@ -213,6 +213,7 @@ def _adaptive_max_pool(input: np.ndarray, size: Sequence[int], op: str, kernel: 
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {shape}")
     checks.expect_float(input, kernel)
     aligned.check_fits((*input.shape[:-dims], *size), input.dtype)
+    aligned.check_walk(input)
     values, indices = adaptive_pooling.adaptive_maximum(widen(input), tuple(size))
     if dims == 3 and out is None:
         return deliver(values, input), indices
@@ -267,6 +268,7 @@ def max_unpool3d(input, indices, output_size, stride, padding):
             raise RuntimeError(
                 f"There should be exactly 3 elements (depth, height, width) in {name}, but got: {len(values)} elements."
             )
+    errors.check_ints((*stride, *padding))
     if min(stride) <= 0:
         raise RuntimeError(f"strides should be greater than zero, but got stride: {list(stride)}")
     return _unpool(input, indices, output_size)

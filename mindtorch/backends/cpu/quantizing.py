@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch import aligned, geometry
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.precision import widen
@@ -57,6 +57,7 @@ def fake_quantize_per_channel(
     _check_range(quant_min, quant_max)
     if scale.shape[0] != input.shape[geometry.wrap_dim(axis, input.ndim)]:
         raise RuntimeError("dimensions of scale and zero-point are not consistent with input tensor")
+    aligned.check_walk(zero_point)
     _check_zero_point(zero_point, quant_min, quant_max)
     if axis < 0:
         raise RuntimeError("`axis` must be between 0 and number of dimensions of input")

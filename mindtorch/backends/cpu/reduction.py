@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch import aligned
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.computing import widened
 from mindtorch.backends.cpu.cumulative import cummax, cummin, cumprod, cumsum, logcumsumexp
@@ -204,10 +205,16 @@ def _refuse(input: Array, refusals: dict[Any, Any]) -> None:
         raise refusals[input.dtype](input.dtype)
 
 
+_LONG_WALK = 1 << 28  # elements
+
+
 def _extreme(op: str, function: Any, refusals: dict[Any, Any], input: Array, dim: Dims, keepdim: bool) -> Array:
     dims = nonempty_dims(op, input, dim, shown=dim)
-    if input.size:
+    size = input.size
+    if size:
         _refuse(input, refusals)
+    if size >= _LONG_WALK:
+        aligned.check_walk(input)
     return quiet(function.reduce, as_computed(input, input.dtype), dims, None, None, keepdim)
 
 

@@ -203,6 +203,7 @@ def index_reduce(input, dim, index, source, reduce, include_self=True, out=None)
     check_index_rows("index_reduce_", input, dim, index, source)
     target = contiguous_target(input, out, index, source)
     places = target.reshape(1) if not target.ndim else target
+    aligned.check_walk(index)
     if index.size and (index.min() < 0 or index.max() >= places.shape[dim]):
         raise IndexError("index out of range in self")
     _check_index_reduce_dtype(input, reduce, include_self)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch import aligned, geometry
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.precision import widen
@@ -37,6 +37,7 @@ def segment_reduce(
     """One result for each stretch; the stretches of the dimension follow each other."""
     axis = geometry.wrap_dim(axis, data.ndim)
     reduce = _known(reduce)
+    aligned.check_walk(data)
     sizes = _sizes(data, lengths, indices, offsets, axis, unsafe)
     if data.dtype.kind not in "fV":
         raise NotImplementedError(f"\"_segment_reduce_cpu\" not implemented for '{scalar_name(data)}'")
@@ -147,6 +148,7 @@ def _sizes(
     if given.dtype.kind != "i":
         raise NotImplementedError(f"\"_segment_reduce_{name}_cpu_kernel1\" not implemented for '{scalar_name(given)}'")
     _expect(data.ndim >= given.ndim, "data.dim() >= lengths_value.dim()")
+    aligned.check_walk(given)
     sizes = given if offsets is None else np.diff(offsets)
     if offsets is not None:
         _expect(not sizes.size or sizes.min() >= 0, "segment_length >= 0")

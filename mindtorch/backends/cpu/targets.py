@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mindtorch import iterator
+from mindtorch import aligned, iterator
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.backends.cpu.checks import scalar_name
@@ -35,6 +35,7 @@ def contiguous_target(input: Array, out: Array | None, *read: Array) -> Array:
 
 def check_range(index: Array, dim: int, extent: int) -> None:
     """These ops take no negative indices."""
+    aligned.check_walk(index)
     if index.size and (index.min() < 0 or index.max() >= extent):
         raise range_error(index, dim, extent)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch import aligned, geometry
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import copy_into, deliver_same
 from mindtorch.backends.cpu.strided import Array, laid_out, storage_of, strided, strides_of
@@ -144,8 +144,11 @@ def _select(input: Array, dim: int, index: int) -> Array:
     return input[(*(_ALL,) * before, index, ...)]
 
 
+_LONG = 1 << 31  # from here on, a step may be one that NumPy does not count in bytes, and it would not tell
+
+
 def slice(input, dim=0, start=None, end=None, step=1):
-    if step > 0 and 0 <= dim < input.ndim and input.size:
+    if 0 < step < _LONG and 0 <= dim < input.ndim and input.size:
         part = input[start:end:step] if dim == 0 else input[(*(_ALL,) * dim, builtins.slice(start, end, step))]
         if part.shape[dim]:  # NumPy forgets the step and the start of an empty slice
             return part
@@ -172,6 +175,7 @@ def _parts(input: Array, sizes: Any, dim: int) -> tuple[Array, ...]:
 
 def unbind(input, dim=0):
     dim = view_geometry.unbind_dim(input.shape, geometry.wrap_dim(dim, input.ndim))
+    aligned.check_tensors_fit(input.shape[dim])
     if input.size == 0:
         return tuple([_strided_by(view_geometry.select, input, dim, index) for index in range(input.shape[dim])])
     before = (_ALL,) * dim
