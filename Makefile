@@ -4,7 +4,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
-BASE ?=
+# Some tests instead of all: `make parity FILES="tests/parity/test_ops.py -k exp2"`.
+FILES ?=
 # A number shuffles the tests: `make test ORDER=7`, and again with the same number.
 ORDER ?=
 # `old` has NumPy, its BLAS and torch compute as on a processor without AVX-512, torch even without AVX2: `make parity
@@ -72,8 +73,8 @@ demo: $(EXAMPLES) ## set everything up, regenerate, and train a model of handwri
 demo-gpt: $(EXAMPLES) ## train a small transformer to write like Moby-Dick
 	$(PY) examples/gpt.py
 
-test: $(DEV) ## run the tests (all but the comparison with torch, the wheel and the documentation)
-	$(PYTEST) -n $(JOBS) -m "not wheel and not site" --ignore=tests/parity
+test: $(DEV) ## run the tests (all but the comparison with torch, the wheel and the documentation), or FILES=...
+	$(PYTEST) -n $(JOBS) -m "not wheel and not site" $(or $(FILES),--ignore=tests/parity)
 
 # Every op in all its forms, and the rules of this library, in two minutes. For the rest, gradients by finite differences
 # and the comparison with torch, which take half an hour: make test-debug DEBUG_TESTS="tests/ops tests/unit tests/parity"
@@ -103,8 +104,8 @@ format: $(DEV) ## let ruff fix what it can and black format the hand-written cod
 	$(BIN)/ruff check --fix .
 	$(BIN)/black -q $(HAND_WRITTEN)
 
-parity: $(PEER) ## compare with torch (installs it)
-	$(PYTEST) -n $(JOBS) tests/parity
+parity: $(PEER) ## compare with torch (installs it), in all files or in FILES=...
+	$(PYTEST) -n $(JOBS) $(or $(FILES),tests/parity)
 
 MINUTES ?= 10
 SEED ?=
@@ -126,7 +127,7 @@ wheel: $(DEV) ## build dist/ (the wheel through the sdist) and test the wheel in
 	$(PYTEST) -m wheel tests/packaging
 
 diff: $(DEV) ## what changed since BASE (default: where the branch leaves main), and what it breaks for whom
-	@$(PY) -m codegen diff $(BASE)
+	@$(PY) -m codegen diff $(if $(filter undefined,$(origin BASE)),,"$(BASE)")
 
 snapshot: $(DEV) ## note the schemas of a release, schemas/v<version>.txt, to compare later ones with
 	$(PY) -m codegen snapshot

@@ -363,7 +363,7 @@ class _Analysis(ast.NodeVisitor):
         if name in in_python:
             return f"in formulas the argument is called '{in_python[name]}'"
         hint = _NAME_HINT.format(scope.helper_place)
-        own = did_you_mean(name, scope.own_names())
+        own = did_you_mean(name, scope.own_names() | (scope.dual_names() if self._role == "forward" else set()))
         return own or did_you_mean(name, scope.all_names() | KEYWORDS[self._role]) or hint
 
     def _call(self, function: ast.Name, call: ast.Call) -> None:

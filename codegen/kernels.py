@@ -6,13 +6,14 @@ Everything is read with ``ast`` and nothing imported, so that the generator work
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from .call_forms import CallForms, forms_by_name
-from .errors import Problems
+from .errors import Problems, did_you_mean
 from .model import FunctionSchema, Kernel, Location
 from .project import Project
 from .rule_forms import RuleForm, form_of_rule
@@ -321,7 +322,9 @@ class _Sources:
         if isinstance(value, ast.Lambda):
             return Kernel(name, parameter_names(value.args), location)
         made = self._made_by(origin[0], value, {}, ("kernel",))
-        return Kernel(name, parameter_names(made.function.args) if made else None, location, made=True)
+        if made is None:
+            return Kernel(name, None, location, made=True, unknown=_unknown_factory(origin[0], value))
+        return Kernel(name, parameter_names(made.function.args), location, made=True)
 
     def _made_by(
         self, module: Module, call: ast.AST | None, given: Given, inner: tuple[str, ...], hops: int = 0
@@ -371,6 +374,14 @@ class _Sources:
         files = ((f"{each}{end}", root) for each, root in places for end in (".py", "/__init__.py"))
         source = next((found for file, root in files if (found := self.module(file, root))), None)
         return (source, imported_name(statement, name)) if source else None
+
+
+def _unknown_factory(module: Module, call: ast.AST | None) -> tuple[str, str] | None:
+    """The name of the factory in a call, if the module has none of that name, and a hint what was meant."""
+    name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
+    if not name or name in module.definitions or hasattr(builtins, name):
+        return None
+    return name, did_you_mean(name, module.definitions) or f"define or import it in {module.file}"
 
 
 def _batching_form(made: Made) -> RuleForm:

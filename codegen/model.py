@@ -298,13 +298,15 @@ class FunctionSchema:
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A function that the hand-written sources define. ``parameters`` is None when the source does not show them;
-    those of a function ``made`` by a factory have the factory's names. ``defaults`` are those that are literals: where
-    they are, and their source."""
+    those of a function ``made`` by a factory have the factory's names. ``unknown`` is the name of that factory if its
+    file does not define it, with what was meant. ``defaults`` are those that are literals: where they are, and their
+    source."""
 
     name: str
     parameters: tuple[str, ...] | None
     location: Location
     made: bool = False
+    unknown: tuple[str, str] | None = None
     defaults: Mapping[str, Text] = field(default_factory=dict)
 
 

@@ -65,6 +65,11 @@ class Scope:
         """The names that mean something in the formulas of this op only."""
         return {argument.name for argument in self.schema.inputs} | self.gradients.keys() | self.outputs.keys()
 
+    def dual_names(self) -> set[str]:
+        """What forward formulas call the primals and tangents of the tensors."""
+        tensors = [argument.name for argument in self.schema.inputs if argument.type.holds_tensors]
+        return {f"{name}{end}" for name in tensors for end in ("_p", "_t")}
+
     def all_names(self) -> set[str]:
         return self.own_names() | self.helpers.keys() | self.ops.keys() | BUILTINS | {"grads", "needs_input_grad"}
 

@@ -140,7 +140,10 @@ def _kernel_signatures(entry: OpEntry) -> list[tuple[str, ...]]:
 def _check_signature(
     entry: OpEntry, kernel: Kernel, file: str, allowed: list[tuple[str, ...]], problems: Problems
 ) -> None:
-    if kernel.parameters is None:
+    if kernel.unknown is not None:
+        name, hint = kernel.unknown
+        problems.add("E036", f"'{kernel.name}' is made by an unknown function '{name}'", kernel.location, hint)
+    elif kernel.parameters is None:
         hint = "write it with def, or have it made by a factory whose inner function is called 'kernel'; both may be "
         hint += "imported from a file of the package"
         problems.add("E038", f"the signature of '{kernel.name}' cannot be read", kernel.location, hint)

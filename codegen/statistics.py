@@ -37,10 +37,14 @@ def notes(model: Model) -> Iterator[str]:
 
 
 def _note(model: Model, backend: str, op: Op, name: str) -> str:
-    close = did_you_mean(name, model.kernels[backend, op.family])
-    hint = f" ({close})" if close else ""
     file = model.project.kernel_file(backend, op.family)
-    return f"note: {op.name} has no {backend} kernel '{name}' in {file}{hint}; wrote a stub"
+    return f"note: {op.name} has no {backend} kernel '{name}' in {file}{kernel_hint(model, backend, op)}; wrote a stub"
+
+
+def kernel_hint(model: Model, backend: str, op: Op) -> str:
+    """What the name of a kernel that there is not may have been meant to be, in brackets."""
+    close = did_you_mean((op.dispatch or {})[backend], model.kernels.get((backend, op.family), {}))
+    return f" ({close})" if close else ""
 
 
 def _formulas(model: Model) -> str:

@@ -86,6 +86,14 @@ class NodeClass:
         return all(len(g.targets) == 1 and g.expression and not g.is_list for g in self.gradients)
 
 
+# What a reader of a module meets in each class.
+_GUIDE = """\
+A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
+which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
+`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+"""
+
+
 def emit(model: Model) -> dict[str, str]:
     return {f"generated/nodes/{family}.py": text for family in model.families if (text := _family(model, family))}
 
@@ -106,7 +114,7 @@ def _family(model: Model, family: str) -> str | None:
     formulas = [formula for derivative in derivatives for formula in derivative.backward]
     helpers = {name: model.helpers[name] for formula in formulas for name in formula.helpers}
     own = {"own_ops": model.project.generated_package}
-    purpose = f"The backward steps of the {family} ops."
+    purpose = f"The backward steps of the {family} ops.\n\n{_GUIDE}"
     return python_module(model.project, "nodes", "derivatives.yaml", purpose, body, IMPORTS | own | helpers)
 
 

@@ -85,6 +85,15 @@ class Item:
     old_name: OldName | None = None
 
 
+# What a reader of a module meets in each function.
+_GUIDE = """\
+Each asks for interceptors, converts its arguments, makes a node if there is an edge, which keeps in `kept` what its
+formulas will need, and calls the kernel. Plain arrays of one kind take the fast path, `direct`, to a function of NumPy's.
+The same lines stand in every function: calls of helpers would be a good part of what a small op costs.
+"The life of a call" in docs/internals.md goes through one of them.
+"""
+
+
 def emit(model: Model) -> dict[str, str]:
     return {f"generated/ops/{family}.py": _family(model, family) for family in model.families}
 
@@ -98,7 +107,7 @@ def _family(model: Model, family: str) -> str:
         "nodes": f"{project.generated_package}.nodes import {family} as nodes",
         "return_types": project.generated_package,
     }
-    purpose = f"The {family} ops: what a call does, layer by layer, in one function each."
+    purpose = f"The {family} ops: what a call does, layer by layer, in one function each.\n\n{_GUIDE}"
     return python_module(project, "ops", "ops.yaml and derivatives.yaml", purpose, body, imports)
 
 

@@ -136,8 +136,10 @@ def _positions_clash(overloads: Sequence[Overload]) -> bool:
     )
 
 
-def _docstrings(overloads: Sequence[Overload]) -> tuple[str, ...]:
-    return tuple(str(overload.op.schema) for overload in overloads)
+def _docstrings(name: str, overloads: Sequence[Overload]) -> tuple[str, ...]:
+    """The schemas, and what each is in Python: the resolver's own signature has room for all of them."""
+    calls = (f"{name}({overload.signature.shown})" for overload in overloads)
+    return (*(str(overload.op.schema) for overload in overloads), *dict.fromkeys(calls))
 
 
 def _functions(overloads: Sequence[Overload]) -> str:
@@ -151,7 +153,7 @@ def _matching_resolver(name: str, overloads: Sequence[Overload]) -> Resolver:
     return Resolver(
         name=name,
         form="matching",
-        schemas=_docstrings(overloads),
+        schemas=_docstrings(name, overloads),
         signature=Signature(tuple(alias_parameters([Parameter(name, ABSENT) for name in _argument_names(overloads)]))),
         functions=_functions(overloads),
         moves=(),
@@ -196,7 +198,7 @@ def _shifted_resolver(name: str, overloads: Sequence[Overload], shifted: Overloa
     return Resolver(
         name=name,
         form="shifted",
-        schemas=_docstrings(overloads),
+        schemas=_docstrings(name, overloads),
         signature=Signature((*positional, *optional, *keywords)),
         functions=_functions((shifted, longest)),
         moves=(),
@@ -272,7 +274,7 @@ class _Merge:
         return Resolver(
             name=name,
             form="plain",
-            schemas=_docstrings(self.overloads),
+            schemas=_docstrings(name, self.overloads),
             signature=Signature(tuple(parameters), self.rest),
             functions=_functions(self.overloads),
             moves=tuple(self._moves()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..model import Argument, ListType, Model, Op
 
@@ -45,6 +45,13 @@ class Signature:
         keywords = [str(parameter) for parameter in self.parameters if parameter.kwarg_only]
         star = [f"*{self.rest}"] if self.rest else ["*"] if keywords else []
         return ", ".join(words + star + keywords)
+
+    @property
+    def shown(self) -> str:
+        """The parameters as people are told them: without NumPy's spellings, and what may be spelled so is required."""
+        own = [each for each in self.parameters if not each.alias_of and each.name != "_reject"]
+        shown = (replace(each, default=None) if each.default == "..." else each for each in own)
+        return str(Signature(tuple(shown), self.rest))
 
     @property
     def positional(self) -> tuple[Parameter, ...]:

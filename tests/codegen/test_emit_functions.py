@@ -427,7 +427,9 @@ def test_several_named_results(tmp_path):
     files = emit_project(tmp_path, ops, derivatives)
     assert definition(files, "generated/ops/reduction.py", "max") == expected('''
         def max(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
-            """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+            """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+            max(input, dim, keepdim=False, *, out=None)
+            """
             if axis is not None:
                 dim = axis
             if keepdims is not None:

@@ -24,6 +24,8 @@ def test_what_is_given_decides(tmp_path):
         def sum(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
             """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
             sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+            sum(input, *, dtype=None)
+            sum(input, dim, keepdim=False, *, dtype=None, out=None)
             """
             if axis is not None:
                 dim = axis
@@ -60,6 +62,7 @@ def test_types_decide_and_operators_may_fail(tmp_path):
         def eq(input, other, *, _reject=raise_no_overload):
             """eq.Tensor(Tensor self, Tensor other) -> Tensor
             eq.Scalar(Tensor self, Scalar other) -> Tensor
+            eq(input, other)
             """
             try:
                 if isinstance(other, Tensor):
@@ -96,6 +99,9 @@ def test_one_position_with_two_names(tmp_path):
             """max.other(Tensor self, Tensor other) -> Tensor
             max(Tensor self) -> Tensor
             max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+            max(input, other)
+            max(input)
+            max(input, dim, keepdim=False, *, out=None)
             """
             if axis is not None:
                 dim = axis
@@ -133,6 +139,8 @@ def test_like_range(tmp_path):
         def arange(start=..., end=...):
             """arange(Scalar end) -> Tensor
             arange.start(Scalar start, Scalar end) -> Tensor
+            arange(end)
+            arange(start, end)
             """
             try:
                 if start is ... or end is ...:
@@ -239,6 +247,8 @@ def test_positions_that_clash(tmp_path):
         def var(*args, **kwargs):
             """var(Tensor self, bool unbiased=True) -> Tensor
             var.dim(Tensor self, int[1]? dim, bool unbiased=True) -> Tensor
+            var(input, unbiased=True)
+            var(input, dim, unbiased=True)
             """
             if "axis" in kwargs:
                 kwargs["dim"] = kwargs.pop("axis")

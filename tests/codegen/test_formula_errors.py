@@ -138,6 +138,17 @@ CASES = (
         TENSOR,
     ),
     Case(
+        "misspelt tangent",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * other
+          other: grad * self
+          result: self_tt * other_p + other_t * self_p
+        """,
+        "derivatives.yaml:4:11: error[E061] unknown name 'self_tt'",
+        "did you mean 'self_t'?",
+    ),
+    Case(
         "unknown name in a quoted formula",
         """
         - name: mul.Tensor(Tensor self, Tensor other) -> Tensor

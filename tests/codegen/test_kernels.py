@@ -128,6 +128,22 @@ def test_kernels_that_do_not_fit(tmp_path, source, takes):
     assert found.location.line == clean(source).count("\n") + 1 if "three" in source else 1
 
 
+def test_kernel_made_by_a_misspelt_factory(tmp_path):
+    source = """
+    def _made(function):
+        def kernel(input, other, alpha=1, out=None):
+            return function(input, other)
+
+        return kernel
+
+
+    add = _mdae(sum)
+    """
+    (found,) = check_kernel(tmp_path, source)
+    assert (found.code, found.hint) == ("E036", "did you mean '_made'?")
+    assert found.message == "'add' is made by an unknown function '_mdae'"
+
+
 def test_kernel_whose_signature_cannot_be_seen(tmp_path):
     (found,) = check_kernel(tmp_path, "from numpy import add\n")
     assert (found.code, found.message) == ("E038", "the signature of 'add' cannot be read")

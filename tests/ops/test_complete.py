@@ -11,6 +11,7 @@ from importlib import import_module
 import pytest
 
 from codegen.emit.stubs import kernel_parameters
+from codegen.statistics import kernel_hint
 from tests.harness import is_stub, model
 from tests.samples import SAMPLES, Maker
 
@@ -20,7 +21,8 @@ OPS = [op for op in model().ops.values() if op.derived_from is None]
 def missing_kernel(op):
     if is_stub(op):
         file, parameters = model().project.kernel_file("CPU", op.family), kernel_parameters(model(), op)
-        yield f"{op.location}: fill {file}: def {op.dispatch['CPU']}({parameters})"
+        hint = kernel_hint(model(), "CPU", op)
+        yield f"{op.location}: fill {file}: def {op.dispatch['CPU']}({parameters}){hint}"
 
 
 def missing_composite(op):
