@@ -245,18 +245,18 @@ def watched(table: KernelTable, array_class: Any) -> Callable:
 def _check_result(op: str, kernel: Callable, result: Any, out: Any) -> None:
     """A result is an array: the one that is given for it, or where that has another shape, a new one of its dtype."""
     results = result if isinstance(result, (list, tuple)) else (result,)
-    for each in results:
-        if isinstance(each, np.generic):
-            _fail_kernel(op, kernel, f"returned a number of NumPy's, {each!r}", "make it an array: np.asarray(...)")
     for each, given in zip(results, out if isinstance(out, (list, tuple)) else (out,)):
-        if isinstance(given, np.ndarray) and isinstance(each, np.ndarray) and not _fills(each, given):
+        if isinstance(given, np.ndarray) and isinstance(each, (np.ndarray, np.generic)) and not _fills(each, given):
             found = f"returned an array {each.shape} {each.dtype}"
             advice = f"end it in `return deliver(result, out)`; out is {given.shape} {given.dtype}"
             _fail_kernel(op, kernel, f"ignored its `out`: it {found}", advice)
+    for each in results:
+        if isinstance(each, np.generic):
+            _fail_kernel(op, kernel, f"returned a number of NumPy's, {each!r}", "make it an array: np.asarray(...)")
 
 
-def _fills(result: np.ndarray, out: np.ndarray) -> bool:
-    is_same = result is out or root_of(result) is root_of(out)
+def _fills(result: np.ndarray | np.generic, out: np.ndarray) -> bool:
+    is_same = result is out or (isinstance(result, np.ndarray) and root_of(result) is root_of(out))
     return is_same or (result.shape != out.shape and result.dtype == out.dtype)
 
 

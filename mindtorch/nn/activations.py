@@ -36,9 +36,9 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return ops.hardswish_(input) if inplace else ops.hardswish(input)
 
 
-def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+def softshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) -> Tensor:
     """input moved by lambd towards zero, and no further."""
-    return ops.softshrink(input, lambd)
+    return ops.softshrink(input, lambd, out=out)
 
 
 def softsign(input: Tensor) -> Tensor:
@@ -51,9 +51,9 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - input.tanh()
 
 
-def logsigmoid(input: Tensor) -> Tensor:
+def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """log(sigmoid(input)), without overflow."""
-    return ops.log_sigmoid(input)
+    return ops.log_sigmoid(input, out=out)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:

@@ -117,12 +117,6 @@ NO_OUT_OF_LISTS = Cause(
     "out= as a list of tensors is in torch.ops only, not in the function.",
     takes="a Python signature for `out` of ops with a list as result",
 )
-NO_OUT = Cause(
-    OURS,
-    "torch.nn.functional.logsigmoid and softshrink are functions in C++ that take out=; here they are Python functions "
-    "as those beside them, without it.",
-    takes="an argument out= that both hand on",
-)
 RESIZED_OVER_INPUT = Cause(
     OURS,
     "an `out` that is too small, on the storage of the index: torch resizes it first, and then finds that the two "
@@ -192,9 +186,7 @@ TABLE = Table(
         samples="0-4 6 8-16 18 19",
     ),
     Known("nn_functional_linear", "out turned", VIEW_OF_OUT, samples="3"),
-    Known("nn_functional_logsigmoid", "out alike, out empty, out turned, out integral", NO_OUT),
     Known("nn_functional_multi_margin_loss", "error", ORDER_OF_CHECKS, samples="7"),
-    Known("nn_functional_softshrink", "out alike, out empty, out turned, out integral", NO_OUT),
     Known(
         "nn_functional_upsample_bilinear", "function, noncontiguous", WEIGHTS_OF_16_BITS, dtypes="uint8", samples="0-2"
     ),
