@@ -394,8 +394,8 @@ def index_copy_(input, dim, index, source):
     check_distinct(input._mt_array)
     wrapped = geometry.wrap_dim(dim, input.ndim)
     _check_index_copy(input, wrapped, index, source)
-    target = input.view((1,)) if not input.ndim else input.transpose(0, wrapped)
-    target[index.reshape((-1,))] = source.reshape((-1,)) if target.ndim == 1 else source.transpose(0, wrapped)
+    target = input if input.ndim else input.view((1,))
+    target[(slice(None),) * wrapped + (index.reshape((-1,)),)] = source.reshape((-1,)) if target.ndim == 1 else source
     return input
 
 

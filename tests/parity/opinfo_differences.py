@@ -121,10 +121,6 @@ OUTSIDE_OF_STORAGE = Cause(
     FREE,
     "two refusals of a view outside of its storage, in other words.",
 )
-NO_RULE = Cause(
-    FREE,
-    "two refusals: torch has no rule for it at all.",
-)
 
 # -------------------- mindtorch is wrong, or lacks something --------------------
 
@@ -166,28 +162,16 @@ EXPANDED_FACTORS = Cause(
     "torch takes the real part of a product with expanded factors as a view; here it is a new tensor.",
     takes="the view",
 )
-TURNED_WRITE = Cause(
-    OURS,
-    "a write by indices goes to a transposed view, whose gradient keeps that order.",
-    takes="a kernel of its own for index_copy_",
-)
 OVERLOAD = Cause(
     OURS,
     "torch._C._nn._upsample_bilinear2d_aa takes scale_factors, an overload that is not there. "
     "nn.functional.interpolate(antialias=True) is.",
     takes="the overload `vec`",
 )
-STATISTICS = Cause(
-    OURS,
-    "a batched weight or running statistic is refused, in torch's words about batched inputs; torch computes " "it.",
-    takes="a batching rule that looks at which of them are batched",
-)
 
 # -------------------- the table --------------------
 
 TABLE = Table(
-    Known("_batch_norm_with_update", "batched", NO_RULE),
-    Known("_native_batch_norm_legit", "batched", STATISTICS, samples="0 1 3"),
     Known("_upsample_bilinear2d_aa", "batched", OVERLOAD, samples="0-2"),
     Known("_upsample_bilinear2d_aa", "gradient", OVERLOAD, samples="0-2"),
     Known("_upsample_bilinear2d_aa", "second_gradient", OVERLOAD, samples="0-2"),
@@ -226,8 +210,6 @@ TABLE = Table(
     Known("fft_rfftn", "second_gradient strides", PADDED_SPECTRUM, samples="3 4"),
     Known("float", "batched", MEMORY_FORMAT, samples="4"),
     Known("half", "batched", MEMORY_FORMAT, samples="4"),
-    Known("index_copy", "in_place strides", TURNED_WRITE, samples="2"),
-    Known("index_copy", "tangent_of_gradient strides", IN_PARTS, samples="2"),
     Known("index_fill", "batched", LAST_ONLY, samples="1 3"),
     Known("linalg_eig", "second_gradient strides", VIEW_OR_NEW, samples="0 3 4"),
     Known("linalg_eigh", "second_gradient strides", VIEW_OR_NEW, samples="0 3 4"),
@@ -247,9 +229,7 @@ TABLE = Table(
     Known("matrix_exp", "gradient", HALF_NAN, dtypes="float16 bfloat16"),
     Known("matrix_exp", "second_gradient strides", VIEW_OR_NEW),
     Known("msort", "gradient", TIES, dtypes="float16 bfloat16", samples="0"),
-    Known("native_batch_norm", "batched", STATISTICS, samples="0 1 3"),
     Known("native_group_norm", "batched", CONTIGUOUS_BATCH, samples="0 2"),
-    Known("nn_functional_batch_norm", "batched", STATISTICS, samples="0 1"),
     Known("nn_functional_bilinear", "second_gradient strides", ORDER_OF_TERMS),
     Known("nn_functional_conv1d", "second_gradient strides", TURNED_CONVOLUTION, dtypes="float64", samples="0 1 4"),
     Known("nn_functional_conv2d", "second_gradient strides", TURNED_CONVOLUTION, dtypes="float64", samples="0"),
@@ -275,7 +255,6 @@ TABLE = Table(
         dtypes="float64",
         samples="0 1 3 4",
     ),
-    Known("nn_functional_instance_norm", "batched", STATISTICS),
     Known("nn_functional_linear_cross_entropy_chunked", "second_gradient", CHUNKED, samples="0"),
     Known("nn_functional_linear_cross_entropy_chunked", "single_tangents", CHUNKED, samples="0"),
     Known("nn_functional_linear_cross_entropy_chunked", "tangent", CHUNKED, samples="0"),

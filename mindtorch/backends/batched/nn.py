@@ -7,6 +7,7 @@ from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, run
 from mindtorch.backends.batched.dims import array_of_shape
 from mindtorch.backends.batched.fallback import one_by_one
+from mindtorch.memory_format import contiguous_format
 
 Ints = Sequence[int]
 
@@ -142,9 +143,9 @@ def batch_norm(op: str, promotion: str) -> Kernel:
         *options: Any,
     ) -> Any:
         running = (running_mean, running_var)
-        if training and any(each is not None and not batch.has(each) for each in running):
+        if training and batch.has(input) and any(each is not None and not batch.has(each) for each in running):
             raise errors.running_statistics()
-        means, variances = (merged_if(batch, each, 0) for each in running)
+        means, variances = (_statistics(batch, each, training) for each in running)
         result, mean, invstd = run(
             op,
             merged(batch.filled(input), 1),
@@ -162,11 +163,24 @@ def batch_norm(op: str, promotion: str) -> Kernel:
     return batched(op, rule)
 
 
+def _statistics(batch: Batch, array: Any, training: bool) -> Any:
+    """Those of all samples in a row; a copy of them if they will be written."""
+    row = merged_if(batch, array, 0)
+    return run("clone", row, contiguous_format) if training and array is not None else row
+
+
 def _store(batch: Batch, statistics: Sequence[Any], updated: Sequence[Any]) -> None:
-    """Write the new running statistics back, should the kernel have had a copy of the old ones."""
+    """Write the new running statistics back: the kernel had a copy of the old ones.
+
+    Those that are not batched are of an input that is not: then all samples have the same.
+    """
     for array, new in zip(statistics, updated):
         if array is not None:
-            run("copy_", batch.front(array), parted(new, 0, batch), False)
+            each = parted(new, 0, batch)
+            if batch.has(array):
+                run("copy_", batch.front(array), each, False)
+            else:
+                run("copy_", array, run("select.int", each, 0, 0), False)
 
 
 def _by_sample(batch: Batch, statistics: Any) -> Any:
