@@ -253,7 +253,7 @@ KERNELS = {
     "cat": rules.cat("cat", "default"),
     "stack": rules.stack("stack", "default"),
     "repeat": rules.repeat("repeat", "first"),
-    "flip": rules.like("flip", "first"),
+    "flip": rules.flip("flip", "first"),
     "roll": rules.roll("roll", "first"),
     "tril": rules.same("tril", "first"),
     "triu": rules.same("triu", "first"),

@@ -335,6 +335,15 @@ def same_object(tensor: Tensor) -> Any:
     return alias
 
 
+def in_place_of(tensor: Tensor, array: Any) -> Tensor:
+    """A tensor of another array, with the version of this one and its place in the graph."""
+    stand_in = wrap(array, None, False)
+    stand_in._mt_version = share_version(tensor)
+    stand_in._mt_edge = tensor._mt_edge
+    stand_in._mt_meta = tensor._mt_meta
+    return stand_in
+
+
 def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple] | None) -> Tensor:
     """A view of a tensor: `array` shares memory with the tensor's; `replay` makes the view again from a new base."""
     meta = tensor._mt_meta

@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 from mindtorch import errors, state
 from mindtorch.autograd.accumulate_grad import AccumulateGrad, leads_nowhere
 from mindtorch.autograd.execution import run_backward
-from mindtorch.autograd.history import edge_of
+from mindtorch.autograd.history import edge_of, require_grad
 from mindtorch.autograd.node_base import NodeBase
+from mindtorch.autograd.shown_levels import shown_edge
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.captures import is_left_to_a_function, owner_of
 from mindtorch.dtype import from_numpy_dtype
 from mindtorch.lazy import lazy
 from mindtorch.memory_format import preserve_format
@@ -45,7 +47,7 @@ def backward(
 ) -> None:
     """Add the gradients of the tensors, weighted with grad_tensors, to the `.grad` of the leaves (or only of
     `inputs`)."""
-    if _thread.transforms:
+    if _thread.transforms and not is_left_to_a_function():
         raise RuntimeError(
             "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
             "functorch.vjp instead or call backward() outside of functorch transforms."
@@ -54,7 +56,7 @@ def backward(
         grad_tensors = _deprecated_gradients(grad_tensors, grad_variables)
     targets = None if inputs is None else _sequence_of_inputs(inputs, "backward")
     outputs = _as_tuple(tensors)
-    grads = _starting_gradients(outputs, _gradients_for(outputs, grad_tensors, Tensor))
+    grads = starting_gradients(outputs, _gradients_for(outputs, grad_tensors, Tensor))
     edges = _edges_of_outputs(outputs)
     if create_graph:
         warn_once(_CYCLE_WARNING)
@@ -94,8 +96,10 @@ def grad(
     keep_graph = create_graph if retain_graph is None else retain_graph
 
     def run(given: Sequence[Any], keep_graph: bool) -> list[Any]:
-        starting = _starting_gradients(outputs, given)
+        starting = starting_gradients(outputs, given)
         edges, targets = _edges_of_outputs(outputs), _edges_of_inputs(sources)
+        if _thread.transforms:
+            targets = [_apart_if_captured(each, edge, outputs) for each, edge in zip(sources, targets, strict=True)]
         return run_backward(edges, starting, keep_graph, create_graph, targets, capture=True)
 
     found = _run_batch(run, outputs, given, keep_graph) if is_grads_batched else run(given, keep_graph)
@@ -118,7 +122,11 @@ def _run_batch(run: Callable, outputs: Sequence[Any], batches: Sequence[Any], ke
     found: list[Any] = []
 
     def vjp(*given: Any) -> list[Any]:
-        found[:] = run(given, keep_graph)
+        _thread.transforms -= 1  # a batch of gradients is none
+        try:
+            found[:] = run(given, keep_graph)
+        finally:
+            _thread.transforms += 1
         return [each for each in found if each is not None]
 
     stacked = iter(_func.vmap(vjp)(*batches))
@@ -145,8 +153,12 @@ def _check_batch(index: int, output: Any, grad: Tensor) -> None:
 def _zeros_for(source: Any, create_graph: bool) -> Tensor:
     if isinstance(source, GradientEdge):
         shape, numpy_dtype = source.node.output_metadata(source.output_nr)
-        return ops.zeros(shape, dtype=from_numpy_dtype(numpy_dtype)).requires_grad_(create_graph)
-    return ops.zeros_like(source.detach()).requires_grad_(create_graph)
+        zeros = ops.zeros(shape, dtype=from_numpy_dtype(numpy_dtype))
+    else:
+        zeros = ops.zeros_like(source.detach())
+    if create_graph:
+        require_grad(zeros)
+    return zeros
 
 
 def _check_all_used(found: Sequence[Any]) -> None:
@@ -202,7 +214,7 @@ def _deprecated_gradients(grad_tensors: Any, grad_variables: Any) -> Any:
 def _edges_of_outputs(outputs: Iterable[Any]) -> list[Any]:
     edges = []
     for index, output in enumerate(outputs):
-        edge = edge_to(output.node, output.output_nr) if isinstance(output, GradientEdge) else edge_of(output)
+        edge = edge_to(output.node, output.output_nr) if isinstance(output, GradientEdge) else shown_edge(output)
         if edge is None or leads_nowhere(edge):
             raise errors.no_gradient(index)
         edges.append(edge)
@@ -219,9 +231,17 @@ def _edge_of_input(value: Any) -> Any:
     if not isinstance(value, Tensor):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(value)}")
     edge = edge_of(value)
-    if edge is None or _is_over(edge[0]):
+    if edge is None or _is_over(edge[0]) or (_thread.transforms and not value.requires_grad):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     return edge_to(AccumulateGrad(value)) if leads_nowhere(edge) else edge  # a new node, to which nothing leads
+
+
+def _apart_if_captured(source: Any, edge: Any, outputs: tuple) -> Any:
+    """The edge of an input; if it is that of a tensor which the function of a transform has captured, and the outputs
+    are its own, a new one, to which nothing leads: their graph begins with what the function was given."""
+    tensors = [each for each in (source, *outputs) if isinstance(each, Tensor)]
+    is_captured = len(tensors) > 1 and tensors[0] is source and owner_of(source) is not owner_of(tensors[1])
+    return edge_to(AccumulateGrad(source)) if is_captured else edge
 
 
 def _is_over(node: Any) -> bool:
@@ -240,7 +260,7 @@ def _edges_of_leaves(inputs: Iterable[Any]) -> list[Any]:
 # -------------------- gradients to start with --------------------
 
 
-def _starting_gradients(outputs: Sequence[Any], grads: Sequence[Any]) -> list[Any]:
+def starting_gradients(outputs: Sequence[Any], grads: Sequence[Any]) -> list[Any]:
     starting = []
     for index, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
         if grad is None:

@@ -81,6 +81,7 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
     _forward_cls: Any = None
     several = True
     _takes_tensor: tuple[bool, ...] = ()  # which arguments of forward were tensors
+    _is_transformed = False  # whether it is in the function of a transform that differentiates
 
     def apply(self, edges: tuple, *grads: Any) -> tuple:
         function = self._forward_cls
@@ -90,6 +91,9 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
                 "implement one of them."
             )
         formula = function.backward if function.vjp is Function.vjp else function.vjp
+        if self._is_transformed:  # each of the transforms around it asks for gradients of its own inputs
+            wanted = iter(edges)
+            self.needs_input_grad = tuple([takes and next(wanted) is not None for takes in self._takes_tensor])
         if self._materialize:
             grads = tuple(map(_materialized, grads, self.outputs))
         results = formula(self, *grads)
@@ -227,6 +231,8 @@ class Function(metaclass=FunctionMeta):
         ctx.kept = ()
         ctx._takes_tensor = tuple(isinstance(value, Tensor) for value in args)
         ctx.needs_input_grad = tuple(isinstance(value, Tensor) and edge_of(value) is not None for value in args)
+        if _thread.own_tensors is not None:
+            ctx._is_transformed = True
         recorded = _thread.grad_enabled and any(edges)
         output = _run_forward(cls, ctx, args)
         outputs = output if isinstance(output, tuple) else (output,)

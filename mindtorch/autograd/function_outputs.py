@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, check_inplace, is_view, noted_edge, rebase, set_history
+from mindtorch.autograd.history import (
+    IN_CUSTOM_FUNCTION,
+    check_inplace,
+    is_leaf,
+    is_view,
+    noted_edge,
+    rebase,
+    set_history,
+    takes_part,
+)
+from mindtorch.autograd.shown_levels import requires_grad_outside
 from mindtorch.autograd_meta import MULTI_OUTPUT
 from mindtorch.tensor import Tensor, alias_of, set_outputs, share_version, view_of
 from mindtorch.warning import warn
@@ -43,7 +53,7 @@ def _connect(
     is_input = _contains(inputs, output)
     is_written = _contains(ctx.dirty_tensors, output)
     is_constant = node is None or _contains(ctx.non_differentiable, output) or not _is_differentiable(output)
-    if is_input and not is_written and _contains(kept, output) and not (is_constant and output.requires_grad):
+    if is_input and not is_written and _contains(kept, output) and not (is_constant and requires_grad_outside(output)):
         raise RuntimeError(_SAVED_AS_IS)
     if is_constant:
         output = _unconnected(output, is_input, is_written)
@@ -68,7 +78,7 @@ def _is_differentiable(tensor: Tensor) -> bool:
 
 def _rewritten(node: Any, output: Tensor, position: int, count: int, is_input: bool) -> Tensor:
     """An output that `forward` wrote in place."""
-    if output.requires_grad and (output._mt_meta.edge is None if is_view(output) else output.is_leaf):
+    if takes_part(output) and (output._mt_meta.edge is None if is_view(output) else is_leaf(output)):
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
         warn(_NOT_AN_INPUT, UserWarning)
@@ -81,7 +91,7 @@ def _rewritten(node: Any, output: Tensor, position: int, count: int, is_input: b
 
 def _unconnected(output: Tensor, is_input: bool, is_written: bool) -> Tensor:
     """An output without gradient. An input is returned as something else, so that its own flags stay as they are."""
-    if not output.requires_grad:
+    if not takes_part(output):
         return _view_of_itself(output) if is_input and not is_written else output
     if is_input:
         alias = alias_of(output)

@@ -50,6 +50,16 @@ def _accumulator_of(tensor: Any, meta: AutogradMeta) -> AccumulateGrad:
     return node
 
 
+def takes_part(tensor: Tensor) -> bool:
+    """Whether a tensor requires grad, in whatever transform; a view is not taken again for that."""
+    if tensor._mt_edge:
+        return True
+    meta = tensor._mt_meta
+    if meta is None:
+        return False
+    return meta.requires_grad or (meta.base is not None and (meta.edge is not None or takes_part(meta.base)))
+
+
 def is_view(tensor: Any) -> bool:
     """Whether a tensor is a view to autograd; to programs those across a level of `vmap` are none."""
     return tensor._mt_meta is not None and tensor._mt_meta.base is not None
@@ -59,6 +69,14 @@ def is_from_another_mode(tensor: Any) -> bool:
     """Whether a tensor is a view without a place in the graph, made while nothing was recorded."""
     meta = tensor._mt_meta
     return type(meta) is ViewMeta and meta.edge is None and meta.creation in (NO_GRAD, INFERENCE)
+
+
+def is_out_of_date(tensor: Any) -> bool:
+    """Whether a tensor is a view that may not be asked for its place in the graph any more, as its base was written."""
+    meta = tensor._mt_meta
+    if type(meta) is not ViewMeta or meta.creation == DEFAULT or meta.version == tensor._mt_version[0]:
+        return False
+    return meta.edge is not None or edge_of(meta.base) is not None
 
 
 def unless_complex(op: str, tensors: tuple, edges: tuple) -> tuple:
@@ -196,7 +214,7 @@ def check_inplace(tensor: Tensor) -> None:
         return
     if meta.base is not None:
         _check_writable(meta, "is being")
-        if edge_of(tensor) is not None and _is_leaf(meta.base):
+        if edge_of(tensor) is not None and is_leaf(meta.base):
             written = "a leaf Variable" if _is_the_same(meta) else "a view of a leaf Variable"
             raise RuntimeError(f"{written} that requires grad is being used in an in-place operation.")
     if meta.requires_grad:
@@ -323,7 +341,8 @@ def _check_writable(meta: ViewMeta, what_happened: str) -> None:
     raise RuntimeError(what + _REASONS[creation])
 
 
-def _is_leaf(tensor: Tensor) -> bool:
+def is_leaf(tensor: Tensor) -> bool:
+    """Whether no op has made a tensor, in whatever transform."""
     edge = edge_of(tensor)
     return edge is None or edge[0].begins
 

@@ -5,7 +5,7 @@ from itertools import accumulate
 from typing import Any
 
 from mindtorch import errors, state
-from mindtorch.autograd.history import mark_written
+from mindtorch.autograd.history import mark_written, takes_part
 from mindtorch.autograd.tenants import move_into
 from mindtorch.iterator import check_result_dtype, needs_resize
 from mindtorch.memory_format import contiguous_format
@@ -17,7 +17,7 @@ _thread = state.thread
 
 def refuse_grad(op: str, *tensors: Any) -> None:
     """Functions with `out=` are not differentiable: refuse tensors that require grad."""
-    if _thread.grad_enabled and any(tensor is not None and tensor.requires_grad for tensor in tensors):
+    if _thread.grad_enabled and any(tensor is not None and takes_part(tensor) for tensor in tensors):
         raise errors.out_requires_grad(op)
 
 

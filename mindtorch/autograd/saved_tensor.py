@@ -19,10 +19,20 @@ from mindtorch.autograd.history import become_leaf, edge_of
 from mindtorch.autograd.hooks import legacy_type
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
-from mindtorch.dispatch.level_views import peeled
+from mindtorch.dispatch.level_views import as_it_entered, outside, peeled
 from mindtorch.dispatch.tangents import at_all_levels, holder_of
 from mindtorch.dtype import from_numpy_dtype
-from mindtorch.tensor import Tensor, WrappedNumber, alias_of, autograd_meta, edge_to, same_object, share_version, wrap
+from mindtorch.tensor import (
+    Tensor,
+    WrappedNumber,
+    alias_of,
+    autograd_meta,
+    edge_to,
+    in_place_of,
+    same_object,
+    share_version,
+    wrap,
+)
 
 _new = object.__new__
 _thread = state.thread
@@ -264,11 +274,18 @@ def _detached(tensor: Tensor) -> Tensor:
 
 
 def _all_samples(tensor: Tensor) -> tuple[Tensor, list]:
-    """A batched tensor outside of the graph and of `vmap`, and the levels that it has left."""
+    """A batched tensor outside of `vmap`, where it is in the graph, too, and the levels that it has left."""
     array, levels = peeled(tensor._mt_array, 0)
-    samples = wrap(array)
-    samples._mt_version = share_version(tensor)
-    return samples, levels
+    if edge_of(tensor) is None:
+        samples = wrap(array)
+        samples._mt_version = share_version(tensor)
+        return samples, levels
+    if not levels:  # one that was lifted
+        return in_place_of(tensor, array), levels
+    for dim, level in reversed(levels):
+        entered = as_it_entered(tensor)
+        tensor = outside(tensor, dim, level) if entered is None else entered
+    return tensor, levels
 
 
 def check_hooks(function: str, pack_hook: Any, unpack_hook: Any, owner: str = "") -> None:
@@ -313,8 +330,9 @@ def _freed() -> RuntimeError:
 
 
 def _refuse_inference() -> None:
-    """Keep no tensor of inference mode, which has no version; a transform, whose graph nobody else sees, may do so."""
-    if not _thread.transforms:
+    """Keep no tensor of inference mode, which has no version; a transform that differentiates, whose graph is its own,
+    may do so."""
+    if _thread.own_tensors is None:
         raise RuntimeError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
             "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "

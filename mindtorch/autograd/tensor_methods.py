@@ -15,13 +15,15 @@ from mindtorch.autograd.history import (
     require_grad,
     set_array,
     stop_requiring_grad,
+    takes_part,
 )
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
 from mindtorch.autograd.node import Node
+from mindtorch.autograd.shown_levels import is_hidden
 from mindtorch.autograd_meta import AutogradMeta
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
-from mindtorch.dispatch.captures import depths_of
+from mindtorch.dispatch.captures import depths_of, owner_of
 from mindtorch.dispatch.tangents import drop_tangent
 from mindtorch.dtype import c_name
 from mindtorch.dtype import dtype as Dtype
@@ -37,14 +39,9 @@ class FlagMethods:
 
     @property
     def requires_grad(self: Any) -> bool:
-        if type(self._mt_array) is BatchedArray and _is_sample(self):
+        if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_hidden(self):
             return False
-        if self._mt_edge:
-            return True
-        meta = self._mt_meta
-        if meta is None:
-            return False
-        return meta.requires_grad or (meta.base is not None and (meta.edge is not None or meta.base.requires_grad))
+        return takes_part(self)
 
     @requires_grad.setter
     def requires_grad(self: Any, value: Any) -> None:
@@ -71,14 +68,14 @@ class FlagMethods:
 
     @property
     def grad_fn(self: Any) -> Node | None:
-        if type(self._mt_array) is BatchedArray and _is_sample(self):
+        if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_hidden(self):
             return None
         edge = self._mt_edge or edge_of(self)
         return None if edge is None or edge[0].begins else edge[0]
 
     @property
     def is_leaf(self: Any) -> bool:
-        if type(self._mt_array) is BatchedArray and _is_sample(self):
+        if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_hidden(self):
             return True
         edge = self._mt_edge or edge_of(self)
         return edge is None or edge[0].begins
@@ -120,12 +117,6 @@ def _detach_from_transform(tensor: Tensor) -> bool:
     if depth and not is_forward and tensor._mt_edge:
         tensor._mt_edge = edge_outside_of(depth, tensor._mt_edge, tensor._mt_array)
     return depth > 0
-
-
-def _is_sample(tensor: Tensor) -> bool:
-    """Whether `vmap` is the innermost transform around a tensor: its history is that of all samples, and not shown."""
-    depths = depths_of(tensor)
-    return not depths or depths[0] < tensor._mt_array.level.depth
 
 
 def _set_requires_grad(tensor: Tensor, value: bool) -> None:
@@ -200,6 +191,8 @@ class GradMethods:
             if _thread.vmap_levels and _innermost_transform(self) == "under vmap":
                 raise RuntimeError("accessing `data` under vmap transform is not allowed")
         alias = alias_of(self)
+        if _thread.transforms:
+            _stay_where(alias, self)
         if self.is_inference():
             autograd_meta(alias).inference = True
             if not _thread.inference:
@@ -227,6 +220,16 @@ class GradMethods:
     @data.deleter
     def data(self) -> None:
         raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
+
+def _stay_where(alias: Tensor, tensor: Tensor) -> None:
+    """Have the data of a tensor be in the transforms that the tensor is in: it leaves the graph of the innermost only,
+    and what a function has captured remains captured."""
+    own = owner_of(tensor)
+    if own is None:
+        _thread.own_tensors and _thread.own_tensors.made.discard(alias)
+    elif tensor._mt_edge:
+        alias._mt_edge = edge_outside_of(own.depth, tensor._mt_edge, tensor._mt_array)
 
 
 def _innermost_transform(tensor: Tensor) -> str | None:
@@ -278,7 +281,7 @@ class HookMethods:
         """Call `hook(grad)` when the gradient of this tensor is known; a tensor that it returns replaces the
         gradient."""
         edge = edge_of(self)
-        if edge is None:
+        if edge is None or (_thread.transforms and not self.requires_grad):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         meta = autograd_meta(self)
         is_first = meta.hooks is None

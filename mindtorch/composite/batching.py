@@ -147,10 +147,8 @@ for _op, _error in REFUSED.items():
 
 def _index_copy(function: Callable, args: tuple, kwargs: dict) -> Any:
     """A copy to places that may differ from sample to sample; `scatter` refuses those that are not there."""
-    if not _any_batched(args):
+    if not _any_batched(args) or kwargs["out"] is not None:  # of which there is a form of its own
         return NotImplemented
-    if kwargs["out"] is not None:
-        raise errors.no_out_variant("index_copy")
     target, *places_and_values = _as_scatter(*args)
     return target.scatter(*places_and_values).view(args[0].shape)
 

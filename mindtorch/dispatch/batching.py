@@ -14,7 +14,7 @@ from mindtorch.dispatch.level_views import follow_base, outside, samples_of
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.op_names import qualified
-from mindtorch.tensor import Tensor, share_version, wrap
+from mindtorch.tensor import Tensor, in_place_of, wrap
 
 _thread = state.thread
 
@@ -41,6 +41,8 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
         result = rule(function, args, kwargs)
         if result is not NotImplemented:
             return result
+    if _takes_out(entry) and any(map(is_batched, tensors_in((*args, *kwargs.values())))):
+        raise no_out_form(entry)
     if _changes_more_than_self(entry) and entry.changed_inputs(args):
         if any(map(is_batched, tensors_in((*args, *kwargs.values())))):
             raise no_batching_rule(entry.name)
@@ -89,6 +91,16 @@ def check_not_empty(op: str, size: int) -> None:
 def no_batching_rule(op: str) -> RuntimeError:
     """torch's error for an op that is not run for one sample after the other: all would write the same memory."""
     return RuntimeError(f"Batching rule not implemented for {qualified(op)}. We could not generate a fallback.")
+
+
+def no_out_form(entry: OpEntry) -> RuntimeError:
+    """torch's error for an op that would write samples to `out`."""
+    if any(each.is_list and each.element == "Tensor" for each in entry.schema.arguments):
+        return no_batching_rule(entry.name)
+    return RuntimeError(
+        f"Batching rule not implemented for {qualified(entry.name)}; the fallback path doesn't work on out= or view "
+        "ops."
+    )
 
 
 def is_batched(value: Any) -> bool:
@@ -149,6 +161,12 @@ def _with_lifted_first(entry: OpEntry, args: tuple, kwargs: dict) -> tuple:
 
 
 @cache
+def _takes_out(entry: OpEntry) -> bool:
+    """Whether an op is the `out=` form of another one."""
+    return not entry.boxed and any(each.written and each.keyword_only for each in entry.schema.arguments)
+
+
+@cache
 def _changes_more_than_self(entry: OpEntry) -> bool:
     """Whether a call may have changed inputs: most ops are known not to have any."""
     return not entry.composite and bool(entry.changed_inputs(entry.schema.arguments))
@@ -161,12 +179,8 @@ def _first_required(entry: OpEntry) -> int:
 
 
 def lifted(tensor: Tensor, level: Level) -> Tensor:
-    """What takes the place of a tensor that is not batched: another array, the same version and place in the graph."""
-    stand_in = wrap(BatchedArray(tensor._mt_array, None, level), None, False)
-    stand_in._mt_version = share_version(tensor)
-    stand_in._mt_edge = tensor._mt_edge
-    stand_in._mt_meta = tensor._mt_meta
-    return stand_in
+    """What takes the place of a tensor that is not batched."""
+    return in_place_of(tensor, BatchedArray(tensor._mt_array, None, level))
 
 
 def _with_first_replaced(values: Any, stand_in: Tensor) -> tuple[Any, bool]:

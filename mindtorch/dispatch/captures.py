@@ -36,6 +36,9 @@ class TensorSet:
         reference = ref(tensor)
         self._references[id(reference)] = reference
 
+    def discard(self, tensor: Tensor) -> None:
+        self._references.pop(id(ref(tensor)), None)
+
     def __contains__(self, tensor: Tensor) -> bool:
         return self.has(ref(tensor))
 
@@ -69,11 +72,17 @@ class OwnTensors:
         return tensor in self.made or tensor in self.given
 
 
-def depths_of(tensor: Tensor) -> list[int]:
-    """The depths of the transforms for whose functions a tensor was made, innermost first."""
+def owner_of(tensor: Tensor) -> OwnTensors | None:
+    """The tensors of the innermost transform for whose function a tensor was made."""
     own = _thread.own_tensors
     while own is not None and tensor not in own:
         own = own.outer
+    return own
+
+
+def depths_of(tensor: Tensor) -> list[int]:
+    """The depths of the transforms for whose functions a tensor was made, innermost first."""
+    own = owner_of(tensor)
     depths = []
     while own is not None:
         depths.append(own.depth)
@@ -101,6 +110,12 @@ def leaving_watch() -> AbstractContextManager[None]:
     """In this block every tensor may be written: a transform sees what a custom Function gives, not what it does."""
     own = _thread.own_tensors
     return _NOTHING if own is None or own.is_left else _leaving(own)
+
+
+def is_left_to_a_function() -> bool:
+    """Whether the forward of a custom Function runs, and no `vmap` around it."""
+    own = _thread.own_tensors
+    return own is not None and own.is_left and not _thread.vmap_levels
 
 
 _NOTHING = nullcontext()

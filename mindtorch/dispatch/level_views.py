@@ -31,6 +31,13 @@ def inside(tensor: Tensor, dim: int, level: Level) -> Tensor:
     return _view(ops._add_batch_dim, tensor, (dim, level.number), (inside, (dim, level)))
 
 
+def as_it_entered(tensor: Tensor) -> Tensor | None:
+    """The tensor outside of a level that one inside of it is, if it has been given to a function of `vmap`."""
+    meta = tensor._mt_meta
+    is_entered = type(meta) is ViewMeta and meta.parent is None and meta.replay is not None and meta.replay[0] is inside
+    return meta.base if is_entered else None
+
+
 def outside(tensor: Tensor, dim: int, level: Level) -> Tensor:
     """A tensor as it looks outside of a level, with the samples along a dimension."""
     view = _left(tensor, dim, level)
@@ -39,7 +46,9 @@ def outside(tensor: Tensor, dim: int, level: Level) -> Tensor:
 
 
 def _left(tensor: Tensor, dim: int, level: Level) -> Tensor:
-    return _view(ops._remove_batch_dim, tensor, (level.number, level.size, dim), (outside, (dim, level)))
+    array = tensor._mt_array
+    moves = type(array) is BatchedArray and array.level is level and array.bdim != dim
+    return _view(ops._remove_batch_dim, tensor, (level.number, level.size, dim), (outside, (dim, level)), moves)
 
 
 def spread_over(tensor: Tensor, level: Level) -> Tensor:
@@ -91,25 +100,38 @@ def _root_of(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def _view(op: Callable, source: Tensor, args: tuple, replay: tuple) -> Tensor:
-    """The result of an op as a view of its input, whose place in the graph is that of the input whatever grad mode is.
+def _view(op: Callable, source: Tensor, args: tuple, replay: tuple, moves: bool = False) -> Tensor:
+    """The result of an op as a view of its input.
 
     Tensors of inference mode have no version, and no views.
     """
-    meta = source._mt_meta
-    unrecorded = not _thread.grad_enabled and source._mt_edge is not None
-    if unrecorded and (type(meta) is not ViewMeta or meta.creation == DEFAULT):
-        state.set_grad_enabled(True)
-        try:
-            fresh = op(source, *args)
-        finally:
-            state.set_grad_enabled(False)
-    else:
-        fresh = op(source, *args)
-    return _as_view(fresh, source, replay)
+    return _as_view(_crossed(op, source, args, moves), source, replay, moves)
 
 
-def _as_view(fresh: Tensor, source: Tensor, replay: tuple) -> Tensor:
+def _crossed(op: Callable, source: Tensor, args: tuple, moves: bool) -> Tensor:
+    """The result of an op, whose place in the graph is that of the input whatever grad mode is, unless the samples are
+    moved to another dimension, which is an op to programs, too."""
+    records = not _is_from_another_mode(source)
+    if moves or source._mt_edge is None or records is _thread.grad_enabled:
+        return op(source, *args)
+    grad_enabled = _thread.grad_enabled
+    state.set_grad_enabled(records)
+    try:
+        return op(source, *args)
+    finally:
+        state.set_grad_enabled(grad_enabled)
+
+
+def _is_from_another_mode(tensor: Tensor) -> bool:
+    """Whether a tensor is a view without a place in the graph of its own: it is a leaf, or, once its base was written,
+    may not be asked for it."""
+    meta = tensor._mt_meta
+    if type(meta) is not ViewMeta or meta.creation == DEFAULT:
+        return False
+    return meta.edge is None or meta.version != tensor._mt_version[0]
+
+
+def _as_view(fresh: Tensor, source: Tensor, replay: tuple, moves: bool = False) -> Tensor:
     if type(fresh) is not Tensor:
         return fresh
     if source.is_inference():
@@ -119,8 +141,11 @@ def _as_view(fresh: Tensor, source: Tensor, replay: tuple) -> Tensor:
     own = view._mt_meta
     assert type(own) is ViewMeta
     own.base = _root_of(own.base)
-    own.creation = DEFAULT if own.parent is None else own.parent.creation  # grad mode makes no difference here
+    if not moves:  # then grad mode makes no difference
+        own.creation = DEFAULT if own.parent is None else own.parent.creation
     own.edge = fresh._mt_edge
+    if own.edge is None and type(source._mt_meta) is ViewMeta:
+        own.version = source._mt_meta.version  # a view that may not be asked for its place any more stays one
     if fresh._mt_meta is not None:
         own.tangents = fresh._mt_meta.tangents
         _tie_tangents(own.tangents, source, replay)

@@ -18,7 +18,7 @@ from typing import Any
 from mindtorch import state
 from mindtorch.autograd.grad_mode import set_inference
 from mindtorch.autograd.graph import disable_saved_tensors_hooks
-from mindtorch.autograd.history import edge_of
+from mindtorch.autograd.history import edge_of, is_out_of_date
 from mindtorch.autograd.node_base import ConnectedNode
 from mindtorch.autograd_meta import ViewMeta
 from mindtorch.dispatch.captures import TensorSet, watching_writes
@@ -60,6 +60,7 @@ class Level:
         self.records_outside = _thread.grad_enabled
         self._made = TensorSet()  # what the function has made
         self._nodes: list[LevelInput] = []
+        self._unreadable: dict[LevelInput, Tensor] = {}  # inputs that may not be asked for their place: see `enter`
         self._released: dict[int, tuple[Tensor, Tensor]] = {}  # id of a result or a base -> (it, what it is outside)
         self._inputs: dict[int, tuple[Tensor, Tensor]] = {}  # id of the alias -> (alias, the tensor that was given)
 
@@ -69,10 +70,13 @@ class Level:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(tensor)}")
         if not (tensor.is_floating_point() or tensor.is_complex()):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        outer_edge = edge_of(tensor) if self.records_outside else None
+        is_readable = not is_out_of_date(tensor)
+        outer_edge = edge_of(tensor) if self.records_outside and is_readable else None
         alias = _alias(tensor)
         node = LevelInput(outer_edge, alias)
         self._nodes.append(node)
+        if self.records_outside and not is_readable:
+            self._unreadable[node] = tensor
         alias._mt_edge = edge_to(node)
         autograd_meta(alias).requires_grad = True
         self._inputs[id(alias)] = alias, tensor
@@ -101,7 +105,11 @@ class Level:
         if type(meta) is ViewMeta:
             base = self.released(meta.base)
             if base is not meta.base:
-                return ViewRecipe(tensor, meta.base)(base)
+                state.set_grad_enabled(meta.edge is not None)  # a view that was made in another mode stays one
+                try:
+                    return ViewRecipe(tensor, meta.base)(base)
+                finally:
+                    state.set_grad_enabled(True)
         edge = edge_of(tensor)
         if edge is None or (self.records_outside and self.reaches_outside((edge,))):
             return tensor
@@ -114,6 +122,8 @@ class Level:
         seen = set(waiting)
         while waiting:
             node = waiting.pop()
+            if node in self._unreadable:
+                edge_of(self._unreadable[node])  # which is an error, now that the function has made use of it
             if node.begins and self._is_outside(node):
                 return True
             following = {edge[0] for edge in node.next_edges if edge is not None} - seen

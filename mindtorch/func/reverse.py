@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, ParamSpec, overload
 
 from mindtorch import state
-from mindtorch.autograd.engine import GradientEdge
-from mindtorch.autograd.engine import grad as autograd_grad
+from mindtorch.autograd.accumulate_grad import leads_nowhere
+from mindtorch.autograd.engine import starting_gradients
+from mindtorch.autograd.execution import run_backward
 from mindtorch.autograd.history import edge_of
 from mindtorch.dispatch import ops
 from mindtorch.func.arguments import Argnums, check_outputs, chosen, positions_of, replaced, split_aux
@@ -146,12 +147,13 @@ def _gradients(
     """The gradients of some inputs of a level; zeros where there are none. Recorded only if somebody can ask for
     more."""
     all_pairs = zip(outputs, weights or [None] * len(outputs))
-    pairs = [(output, weight) for output, weight in all_pairs if edge_of(output) is not None]
+    pairs = [(output, weight) for output, weight in all_pairs if (edge := edge_of(output)) and not leads_nowhere(edge)]
     if not pairs:
         return [ops.zeros_like(each) for each in inputs]
     edges = [edge_of(each) for pair in pairs for each in pair if isinstance(each, Tensor)]
     records = may_record and level.reaches_outside(edges)
     used, used_weights = zip(*pairs, strict=True)
-    ends = [GradientEdge(*edge_of(each)[:2]) for each in inputs]
-    found = autograd_grad(used, ends, used_weights, keep_graph or records, records, allow_unused=True)
+    starts, ends = ([edge_of(each) for each in tensors] for tensors in (used, inputs))
+    starting = starting_gradients(used, used_weights)
+    found = run_backward(starts, starting, keep_graph or records, records, ends, capture=True)
     return [ops.zeros_like(each) if one is None else one for one, each in zip(found, inputs, strict=True)]

@@ -9,6 +9,7 @@ from mindtorch import errors, state
 from mindtorch.batched_array import BatchedArray
 from mindtorch.device import CPU
 from mindtorch.dispatch import torch_dispatch
+from mindtorch.dispatch.batching import no_batching_rule
 from mindtorch.dtype import bfloat16, complex64, complex128, float16, float32, float64, int8, int16, int32, int64, uint8
 from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import dtype as Dtype
@@ -35,7 +36,7 @@ class ScalarMethods:
 
     def __bool__(self: Any) -> bool:
         if type(self._mt_array) is BatchedArray:
-            raise errors.control_flow_in_vmap()
+            raise _truth_of_samples(self)
         if self._mt_array.size != 1:
             raise errors.ambiguous_truth(self._mt_array.size)
         return bool(self.item())
@@ -178,3 +179,14 @@ class ContainerMethods:
         for index in np.ndindex(array.shape):
             array[index] = callable(array[index].item())
         return self
+
+
+def _truth_of_samples(tensor: Tensor) -> RuntimeError:
+    """torch's error for the truth of a batched tensor. To it a batch of gradients is no transform, and what hooks see
+    when a call of `vmap` is over are all samples."""
+    array = tensor._mt_array
+    if state.thread.transforms:
+        return errors.control_flow_in_vmap()
+    if array.level in state.thread.vmap_levels:
+        return no_batching_rule("is_nonzero")
+    return errors.ambiguous_truth(array.size * array.level.size)

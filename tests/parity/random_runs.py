@@ -37,7 +37,7 @@ _OWNERS = (
     mindtorch.func,
     mindtorch.autograd,
 )
-_WRITES = re.compile(r"\w_\(|out=|inplace=True|\] ?[-+*/]?= |[-+*/]= ")
+WRITES = re.compile(r"\w_\(|out=|inplace=True|\] ?[-+*/]?= |[-+*/]= ")
 # Statements whose results are converted, so that they are as exact as the coarsest of the operands.
 _CONVERTS = re.compile(r"out=|\(\(.*\)\.to\(T\.|cross_entropy|poisson_nll|cosine_sim")
 # Statements that do several things, after some of which there may be an error.
@@ -227,7 +227,7 @@ def is_defined(line: str, tensors: dict[str, Any]) -> bool:
     used = [tensors[name] for name in dict.fromkeys(_NAME.findall(line)) if name in tensors]
     if is_avoided(line, used, list(tensors.values())):
         return False
-    if not _WRITES.search(line):
+    if not WRITES.search(line):
         return True
     return not any(map(overlaps_itself, used)) and not any(
         partly_overlap(one, other) for place, one in enumerate(used) for other in used[:place]

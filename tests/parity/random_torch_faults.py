@@ -3,6 +3,7 @@
 A proof is a function of the library that gives what the library says and what is right, found in another way.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,19 @@ def sample_that_takes_another_shape(T: Any) -> tuple[Any, Any]:
     for sample in looped:
         sample.transpose_(0, 1)
     return tuple(mapped.shape), tuple(looped.shape)
+
+
+@wrong
+def samples_that_share_memory(T: Any) -> tuple[Any, Any]:
+    """What the samples of an expanded tensor become has been computed once, or they are refused."""
+    samples = T.tensor([2.0, 3.0]).expand(2, 2)
+    right = [[4.0, 9.0], [4.0, 9.0]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there is no rule for the op
+        try:
+            return T.vmap(lambda sample: sample.square_())(samples).tolist(), right
+        except RuntimeError:
+            return right, right
 
 
 @wrong

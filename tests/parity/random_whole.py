@@ -5,7 +5,7 @@ import torch
 from tests.parity.random_blocks import Function, block, copied, function, sample_of
 from tests.parity.random_differences import is_differentiable
 from tests.parity.random_layers import several_views
-from tests.parity.random_runs import Env, run
+from tests.parity.random_runs import WRITES, Env, run
 from tests.parity.random_statements import (
     along_a_dimension,
     augmented,
@@ -123,6 +123,11 @@ def _differs_by_sample(w: Writer, f: Function, call: str) -> bool:
     )
 
 
+def _writes_what_is_shared(w: Writer, f: Function, names: list[str]) -> bool:
+    """Whether a function may write to samples that share memory, which torch does for some ops, once for each."""
+    return bool(WRITES.search(f.text)) and any(0 in w.env[name].stride() for name in names)
+
+
 @statement(6, WHOLE)
 def mapped(w: Writer) -> str | None:
     name = w.name(lambda each: 0 < each.ndim and 0 < each.numel() <= 24)
@@ -137,7 +142,7 @@ def mapped(w: Writer) -> str | None:
         dims, given = f"({dim}, {other_dim})", f"{name}, {other}"
         parts.append((other, other_dim))
     f = _made(w, *parts, is_transformed=True)
-    if f is None:
+    if f is None or _writes_what_is_shared(w, f, given.split(", ")):
         return None
     # Where the samples do not differ, torch looks for the place of the new dimension in memory that is not the shape's.
     call = f"T.vmap({f.name}, in_dims={dims})({given})"
@@ -179,7 +184,7 @@ def mapped_transform(w: Writer) -> str | None:
     if name is None or not w.env[name].ndim or w.env[name].requires_grad and w.chance(0.5):
         return None
     f = _made(w, (name, 0), is_transformed=True)
-    if f is None:
+    if f is None or _writes_what_is_shared(w, f, [name]):
         return None
     number = f"(lambda a: {_number_of(f, f'{f.name}(a)')})"
     calls = [

@@ -21,11 +21,8 @@ GROUP = 20
 # Whole programs that differ, by seed. Not all classes of differences are mended yet, so the seeds are the same each
 # day; those of the day are for `make fuzz`.
 KNOWN = {
-    10: Cause(OURS, "grad at a view that may not be read any more, whose history is not needed", "to ask for it later"),
     33: Cause(OURS, "the truth of what a hook sees of batched gradients, if it has no elements", "is_nonzero in vmap"),
     58: Cause(FREE, "a step of RMSprop ends at 1 or at the number below, and the next gradient depends on which"),
-    71: Cause(OURS, "backward() of no graph inside a transform: the text of the error", "torch's order of checks"),
-    83: Cause(OURS, "enable_grad inside a Function's forward within a transform records", "recording by level"),
 }
 
 

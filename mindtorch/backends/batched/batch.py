@@ -101,19 +101,16 @@ class Batch:
 
 
 def batched(op: str, rule: Rule) -> Kernel:
-    """The kernel of an op for batched arrays. Written to `out`, if that is one of the arguments (in-place ops)."""
+    """The kernel of an op for batched arrays. Written to `out`, which is one of the arguments (in-place ops)."""
 
     def kernel(*args: Any, out: Any = None) -> Any:
         level = highest_level(args if out is None else (*args, out))
-        is_inplace = out is not None and any(out is each for each in args)
         args = _without_lifts(args)
         if level is None:
             return run(op, *args) if out is None else run(op, *args, out=out.inner)
         batch = Batch(level)
         if out is None:
             return batch.wrapped(rule(batch, *args))
-        if not is_inplace:
-            raise errors.no_out_variant(op)
         if not batch.has(out):
             raise errors.inplace_on_unbatched(op, level.depth)
         samples = rule(batch, *args)

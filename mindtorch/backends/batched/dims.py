@@ -8,6 +8,7 @@ from typing import Any
 from mindtorch import geometry
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, is_array, run
 from mindtorch.dispatch.registry import find_op, overloads_of
+from mindtorch.errors import dim_out_of_range
 from mindtorch.memory_format import contiguous_format, memory_format, preserve_format
 from mindtorch.op_names import base_of
 
@@ -116,12 +117,27 @@ def constant_pad(op: str, promotion: str) -> Kernel:
     return batched(op, rule)
 
 
+def flip(op: str, promotion: str) -> Kernel:
+    def rule(batch: Batch, input: Any, dims: Sequence[int]) -> Any:
+        _refuse_dims_of_none(input, dims)
+        return run(op, batch.front(input), shifted_dims(dims, input.ndim))
+
+    return batched(op, rule)
+
+
+def _refuse_dims_of_none(input: Any, dims: Sequence[int]) -> None:
+    """Dimensions 0 and -1 of a sample without any are those of the samples to torch, where it does not ask."""
+    if dims and not input.ndim:
+        raise dim_out_of_range(1, 1)
+
+
 def roll(op: str, promotion: str) -> Kernel:
     """Without dimensions all elements of a sample roll as one row."""
 
     def rule(batch: Batch, input: Any, shifts: Any, dims: Any = ()) -> Any:
         samples = batch.front(input)
-        if dims and input.ndim:
+        _refuse_dims_of_none(input, dims)
+        if dims:
             return run(op, samples, shifts, shifted_dims(dims, input.ndim))
         row = array_of_shape(samples, (batch.size, prod(input.shape)))
         return array_of_shape(run(op, row, shifts, (1,)), samples.shape)

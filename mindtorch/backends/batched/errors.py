@@ -26,13 +26,6 @@ _IN_PLACE = {name: ("inplace arithmetic", "in a vmap") for name in _ARITHMETIC} 
 }
 
 
-def no_out_variant(op: str) -> RuntimeError:
-    return RuntimeError(
-        f"Batching rule not implemented for {qualified(base_of(op))}.out; the fallback path doesn't work on out= or "
-        "view ops."
-    )
-
-
 def no_fallback(op: str) -> RuntimeError:
     return RuntimeError(f"Batching rule not implemented for {qualified(op)}. We could not generate a fallback.")
 

@@ -155,10 +155,11 @@ def index_put(op: str, promotion: str) -> Kernel:
 
 
 def _samples_of_values(batch: Batch, values: Any, ndim: int) -> Any:
-    """The values of every sample with as many dimensions as what they are written to, for each sample or for all."""
+    """The values of every sample with as many dimensions as what they are written to."""
     if batch.has(values):
         return batch.ranked(values, ndim)
-    return run("view", values, (1, *(1,) * (ndim - values.ndim), *values.shape))
+    shape = ((1,) * (ndim - values.ndim)) + tuple(values.shape)
+    return run("expand", values, (batch.size, *shape), False)
 
 
 def _indexed_first(samples: Any, indices: Sequence[Any], rank: int) -> Any:

@@ -5,6 +5,7 @@ from mindtorch.backends.batched.dims import diag_embed as diag_embed
 from mindtorch.backends.batched.dims import fft_c2c as fft_c2c
 from mindtorch.backends.batched.dims import fft_c2r as fft_c2r
 from mindtorch.backends.batched.dims import fft_r2c as fft_r2c
+from mindtorch.backends.batched.dims import flip as flip
 from mindtorch.backends.batched.dims import like as like
 from mindtorch.backends.batched.dims import reduce as reduce
 from mindtorch.backends.batched.dims import repeat as repeat

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch import geometry
+from mindtorch import geometry, roots
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, run
 from mindtorch.backends.batched.dims import shifted, shifted_dims
 from mindtorch.batched_array import BatchedArray, level_numbered
@@ -36,7 +36,7 @@ def _of_one_element(op: str, batch: Batch, input: Any, options: Sequence[Any]) -
     return run(op, *shifted(op, (samples, *options), 0))
 
 
-_TAKE_PARTS = frozenset(("select.int", "split.Tensor", "split_with_sizes", "unbind.int"))
+_TAKE_PARTS = frozenset(("select.int", "slice.Tensor", "split.Tensor", "split_with_sizes", "unbind.int"))
 _KEEP_NO_DIMENSION = frozenset(("transpose.int", "squeeze.dim", "squeeze.dims", "view.dtype"))
 
 
@@ -122,10 +122,33 @@ def with_strides(op: str, promotion: None) -> Kernel:
 
     def rule(batch: Batch, input: Any, size: Ints, stride: Ints, *offset: Any) -> Any:
         samples = batch.front(input)
+        start = roots.byte_offset_of(samples) // samples.itemsize
+        _check_within_sample(samples, size, stride, start, start if offset[:1] in ((), (None,)) else offset[0])
         steps = geometry.strides_of(samples)
         return run(op, samples, (batch.size, *size), (steps[0], *stride), *offset)
 
     return batched(op, rule)
+
+
+def _check_within_sample(samples: Any, size: Ints, stride: Ints, start: int, offset: int) -> None:
+    """Refuse a view of a sample that would reach other memory: what it would find there is not told by the sample."""
+    if 0 in size:
+        return
+    call = f"result = tensor.as_strided({list(size)}, {list(stride)}, {offset}) can access memory outside of `tensor`."
+    if 0 in samples.shape[1:]:
+        raise RuntimeError(
+            f"{call} `tensor` has no storage but the passed-in (size, stride, storage_offset) imply a result with some "
+            "storage. This is not supported inside of vmap, please try to rewrite the `as_strided` call as a sequence "
+            "of PyTorch view operations"
+        )
+    end = offset + geometry.extent_of(size, stride)
+    last = start + geometry.extent_of(samples.shape[1:], geometry.strides_of(samples)[1:])
+    if end > last or offset < start:
+        raise RuntimeError(
+            f"{call} `result` can access some memory in range [{offset}, {end}], but `tensor` can only access some "
+            f"memory in range [{start}, {last}]. This is not supported inside of vmap, please try to rewrite the "
+            "`as_strided` call as a sequence of PyTorch view operations"
+        )
 
 
 def view_with_strides(op: str, promotion: None) -> Kernel:

@@ -1,0 +1,79 @@
+"""What programs see of the graph inside of transforms.
+
+There is one graph for all of them (mindtorch/func/levels.py), but a tensor shows its history in the innermost transform
+that it was made for, and nothing of those around it: it requires grad there if it depends on the inputs of that
+transform, or on a leaf that the function has made.
+"""
+
+from typing import Any
+
+from mindtorch import state
+from mindtorch.autograd.accumulate_grad import leads_nowhere
+from mindtorch.autograd.detaching import DetachedInside
+from mindtorch.autograd.history import edge_of, noted_edge, takes_part
+from mindtorch.autograd_meta import ViewMeta
+from mindtorch.batched_array import BatchedArray
+from mindtorch.dispatch.captures import OwnTensors, owner_of
+from mindtorch.tensor import Tensor
+
+_thread = state.thread
+
+
+def is_hidden(tensor: Tensor) -> bool:
+    """Whether a tensor with a place in the graph is shown as one without."""
+    own = owner_of(tensor)
+    if is_sample(tensor, own):
+        return True
+    if own is None:
+        return False
+    edge = _edge_or_that_of_base(tensor)
+    return edge is not None and not _leads_to(edge[0], None if own.is_left else own)
+
+
+def requires_grad_outside(tensor: Tensor) -> bool:
+    """Whether a tensor requires grad outside of all transforms, which is where the forward of a Function runs."""
+    if not _thread.transforms:
+        return takes_part(tensor)
+    edge = _edge_or_that_of_base(tensor)
+    return edge is not None and _leads_to(edge[0], None)
+
+
+def _edge_or_that_of_base(tensor: Tensor) -> Any:
+    edge = noted_edge(tensor)
+    if edge is None and type(tensor._mt_meta) is ViewMeta:  # a leaf, which requires grad as its base does
+        return _edge_or_that_of_base(tensor._mt_meta.base)
+    return edge
+
+
+def is_sample(tensor: Tensor, own: OwnTensors | None) -> bool:
+    """Whether `vmap` is the innermost transform around a tensor: its history is that of all samples, and not shown."""
+    array = tensor._mt_array
+    return type(array) is BatchedArray and (own is None or own.is_left or own.depth < array.level.depth)
+
+
+def shown_edge(tensor: Tensor) -> Any:
+    """The edge of a tensor that programs may ask for gradients; None if it does not require grad."""
+    edge = tensor._mt_edge or edge_of(tensor)
+    if edge is None or leads_nowhere(edge) or (_thread.transforms and is_hidden(tensor)):
+        return None
+    return edge
+
+
+def _leads_to(node: Any, own: OwnTensors | None) -> bool:
+    """Whether the gradients of a node get to what is differentiated in a transform, or (None) outside of all."""
+    waiting, seen = [node], {node}
+    while waiting:
+        node = waiting.pop()
+        if node.begins:
+            if node.accumulates:
+                is_own = own is None or own.made.has(node.leaf)
+            else:
+                is_own = own is not None and node.depth == own.depth
+            if is_own:
+                return True
+        if type(node) is DetachedInside:
+            seen |= node.inputs
+        following = {edge[0] for edge in node.next_edges if edge is not None} - seen
+        seen |= following
+        waiting.extend(following)
+    return False

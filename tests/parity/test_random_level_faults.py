@@ -1,0 +1,206 @@
+"""What whole random programs have found at the levels of `vmap` and of reverse mode: for each kind of fault, short
+programs whose last line is compared."""
+
+import pytest
+
+from tests.parity.programs import assert_same
+from tests.parity.test_random_faults import value_of
+from tests.parity.test_random_whole_faults import function
+
+FACTS = "facts = lambda t: (t.requires_grad, t.is_leaf, t.grad_fn is not None)"
+TRANSFORMS = ("func.vjp(f, {})", "func.grad(lambda a: f(a).sum())({})", "vmap(T.func.grad(lambda a: f(a).sum()))({})")
+NEEDS = "exec({!r}, globals())".format("""
+seen = []
+class F(T.autograd.Function):
+    generate_vmap_rule = True
+    @staticmethod
+    def forward(a, b): return a * b
+    @staticmethod
+    def setup_context(ctx, inputs, output): ctx.save_for_backward(*inputs)
+    @staticmethod
+    def backward(ctx, grad):
+        seen.append(tuple(ctx.needs_input_grad))
+        a, b = ctx.saved_tensors
+        return grad * b, grad * a
+""")
+# What stands in front of the lines of a kind.
+BEFORE = {
+    "out= in vmap": "x = T.ones(2, 3)",
+    "views of samples by strides": "x = T.arange(12.).reshape(3, 4)",
+    "grad mode where a level is left": f"{FACTS}; x = T.ones(2, 3, requires_grad=True); y = x * 1",
+    "views that may not be read where a level begins": "t = T.ones(2, 3, requires_grad=True) * 1\n"
+    "with T.no_grad(): v = t[:1]; t.mul_(2)\ns = (T.ones(2, 3, requires_grad=True) * 1).split(1); s[0]._base.mul_(2)",
+    "history shown inside": f"{FACTS}; seen = []; x, w = T.ones(3), T.ones(3, requires_grad=True)\n"
+    "def f(a):\n"
+    "    leaf = T.ones(3, requires_grad=True)\n"
+    "    with T.no_grad(): views = a[:1], w[:1], a * 2\n"
+    "    tensors = [a, w, a * 2, w * 2, a * w, w[:1], leaf, leaf * 2, *views, a.detach(), a * 1]\n"
+    "    seen.append([facts(t) for t in (*tensors, (a * w).detach_())])\n"
+    "    return a * w",
+    "gradients asked for inside": "x, w, r = T.ones(2, 3, requires_grad=True), T.ones(3, requires_grad=True), []",
+    "zeros for what was not used": f"{FACTS}; seen = []; w = T.ones(2, requires_grad=True)",
+    "needs_input_grad": f"{NEEDS}; w = T.ones(3, requires_grad=True); x = T.ones(2, 3)",
+    "data": f"{FACTS}; x, w = T.ones(3), T.ones(3, requires_grad=True); p = w * 2; c = T.ones(3); seen = []",
+    "what pack hooks see": f"{FACTS}; seen = []\n"
+    "x, w = T.ones(2, 3, requires_grad=True), T.ones(3, requires_grad=True)\n"
+    "hooks = T.autograd.graph.saved_tensors_hooks("
+    "lambda t: seen.append((facts(t), t.detach().round().tolist())) or t, lambda t: t)",
+    "truth of a batch of gradients": "x = T.ones(2, requires_grad=True); y = x * 1; g = T.ones(2, 2)",
+    "forward of a Function inside": f"{function('run(a)')}; x = T.ones(3); b = T.ones(3, requires_grad=True)",
+    "inference mode inside": f"{FACTS}; x = T.ones(3, requires_grad=True); c = x * 2\n"
+    "with T.inference_mode(): i = T.ones(3)",
+    "views that leave reverse mode": f"{FACTS}\n"
+    + function("a[1:]", "ctx.mark_non_differentiable(output)")
+    + "\nx = T.ones(3, requires_grad=True)\ndef f(a):\n    with T.no_grad(): return a[1:]",
+}
+KINDS = {
+    "out= in vmap": [
+        f"T.vmap(lambda a: {call})(x)"
+        for call in (
+            "T.ceil(a, out=a)",
+            "T.mul(a, a, out=a)",
+            "T.subtract(a, a, out=T.empty(3))",
+            "T.bitwise_and(a, -2.5, out=a)",
+            "T.ge(a, 1, out=T.empty(3, dtype=T.bool))",
+            "T.sum(a, 0, out=T.empty(()))",
+            "T.max(a, 0, out=(T.empty(()), T.empty((), dtype=T.int64)))",
+            "T.matmul(a, a, out=T.empty(()))",
+            "T.stack([a, a], out=T.empty(2, 3))",
+            "T.mul(T.ones(3), 2, out=a)",
+            "T.index_copy(a, 0, T.tensor([0]), a[:1], out=a)",
+            "T.mul(T.ones(3), 2, out=T.empty(3))",
+        )
+    ],
+    "samples without dimensions": [
+        f"T.vmap(lambda a: {view})(T.ones(3))"
+        for view in ("a[:1]", "a[:0]", "a[::2]", "a.flip([0])", "a.flip([])", "a.roll(1, [0])", "a.roll(1)")
+    ],
+    "views of samples by strides": [
+        f"T.vmap(lambda a: {view}, in_dims={dim})(x[1:])"
+        for dim in (0, 1)
+        for view in (
+            "a.as_strided((2, 2), (1, 1), 5)",
+            "a.as_strided((2,), (1,), 4)",
+            "a.as_strided((2,), (1,), 3)",
+            "a.as_strided((2,), (4,), 4)",
+            "a.as_strided((2,), (7,))",
+            "a.as_strided((0,), (7,), 100)",
+            "a[:0].as_strided((1,), (1,), 4)",
+        )
+    ],
+    "values written where masks are true": [
+        f"T.vmap(lambda a, v: a.index_put_((T.tensor([True, False, True]),), v), in_dims=(0, {dim}))"
+        f"(T.zeros({size}, 3, dtype=T.float64), T.ones({shape}))"
+        for size in (1, 2)
+        for dim, shape in ((None, 1), (None, (1, 1)), (None, ()), (0, (size, 1)))
+    ],
+    "grad mode where a level is left": [
+        *[
+            f"with T.no_grad(): r = T.vmap(lambda a: {value}, in_dims={dim}, out_dims={out})({given})\nfacts(r)"
+            for given in "xy"
+            for value in ("a", "a[:1]", "a * 2")
+            for dim, out in ((0, 0), (1, 0), (0, 1), (1, 1))
+            if (dim, out) != (0, 0) or value != "a"
+        ],
+        *[
+            f"def f(a):\n    with T.no_grad(): return a[:1], a * 2\n"
+            f"[facts(r) for r in T.vmap(f, out_dims={out})({given})]"
+            for given in "xy"
+            for out in (0, 1)
+        ],
+    ],
+    "views that may not be read where a level begins": [
+        *[f"T.vmap(lambda a: T.ones(2))({view})" for view in ("v", "s[1]")],
+        *[f"T.vmap(lambda a: a * 2)({view})" for view in ("v", "s[1]")],
+        "with T.no_grad(): r = T.vmap(lambda a: a * 2)(v)\nr",
+        *[f"T.{call}(v)" for call in ("vmap(T.func.jacrev(lambda a: T.ones(2)))", "func.grad(lambda a: T.tensor(1.))")],
+        "T.func.grad(lambda a: (a * a).sum())(v)",
+        "T.func.vjp(lambda a: a * a, v)",
+    ],
+    "history shown inside": [
+        *[f"T.{call.format(given)}; seen" for call in TRANSFORMS for given in ("x[None]", "w[None]", "(w[None] * 2)")],
+        "T.func.grad(lambda a: T.func.grad(lambda b: (f(b), (a * b).sum())[1])(a).sum())(w); seen",
+        "T.func.grad(lambda a: T.vmap(lambda b: f(b).sum())(a).sum())(x[None]); seen",
+        "T.func.grad(lambda a: (seen.append(facts((w * 2).contiguous())), a.sum())[1])(x); seen",
+        "T.vmap(lambda a: (a * w).register_hook(lambda g: None))(x)",
+    ],
+    "gradients asked for inside": [
+        f"T.vmap(lambda a: {call})({given})"
+        for given in ("x", "x.detach()")
+        for call in (
+            "T.autograd.grad((a * a).sum(), a)[0]",
+            "T.autograd.grad((a * w).sum(), w)[0]",
+            "T.autograd.grad((w * w).sum(), w)[0] * a",
+            "T.autograd.grad([(w * w).sum(), (a * w).sum()], w)[0]",
+            "T.autograd.grad((w * w).sum(), [w, a], allow_unused=True)[0]",
+            "T.func.grad(lambda b: T.autograd.grad((b * b).sum(), b, create_graph=True)[0].sum())(a)",
+            "T.func.grad(lambda b: T.autograd.grad((b * w).sum(), w)[0].sum())(a)",
+        )
+    ],
+    "zeros for what was not used": [
+        f"T.func.vjp(lambda a: (seen.append(facts(T.autograd.grad((a * a).sum(), {source}, materialize_grads=True, "
+        f"create_graph={graph})[0])), a)[1], T.ones(2)); seen"
+        for source in ("w", "T.ones(2, requires_grad=True)")
+        for graph in (False, True)
+    ],
+    "needs_input_grad": [
+        f"r = {call}; (seen, r)"
+        for call in (
+            "T.func.grad(lambda a: F.apply(a, w).sum())(w * 1)",
+            "T.vmap(T.func.grad(lambda a: F.apply(a, w).sum()))(x)",
+            "T.func.grad(lambda a: T.vmap(lambda b: F.apply(b, w).sum())(a).sum())(x)",
+            "T.func.grad(lambda a: T.func.grad(lambda b: (F.apply(b, a) ** 2).sum())(a).sum())(w)",
+            "T.autograd.grad(T.func.grad(lambda a: (F.apply(a, w) ** 2).sum())(w * 1).sum(), w)[0]",
+            "T.autograd.grad(T.vmap(lambda b: F.apply(b, w).sum())(x).sum(), w)[0]",
+        )
+    ],
+    "data": [
+        "facts(T.func.vjp(lambda a: (p + 0).data, x)[0])",
+        "facts(T.func.vjp(lambda a: p.data * a, x)[0])",
+        "facts(T.func.vjp(lambda a: (a * p).data, x)[0])",
+        "T.func.grad(lambda a: ((a * a).data * a).sum())(x)",
+        "T.func.grad(lambda a: T.func.grad(lambda b: ((a * b).data * b).sum())(a).sum())(x)",
+        "T.func.grad(lambda a: (c.data.mul_(2), a.sum())[1])(x)",
+        "T.func.grad(lambda a: (c.clone().data.mul_(2), a.sum())[1])(x)",
+    ],
+    "what pack hooks see": [
+        f"def f(a):\n    with hooks: return {value}\nT.vmap(f)({given}); seen"
+        for given in ("x", "x.detach()", "(x * 2)")
+        for value in ("a.exp()", "a.exp() * a", "(a * w) * a", "w.exp() * a")
+    ],
+    "truth of a batch of gradients": [
+        f"y.register_hook(lambda g: {hook}); T.autograd.grad(y, x, g, is_grads_batched=True)"
+        for hook in ("bool(g)", "g.requires_grad_() and None", "g.requires_grad_() * 2")
+    ]
+    + ["T.vmap(lambda a: bool(a))(x)"],
+    "forward of a Function inside": [
+        f"run = lambda a: ({line}, a * 2)[1]\nT.func.{call}(x)"
+        for line in ("(a * a).sum().backward()", "(b * b).sum().backward()", "b.sum().backward()")
+        for call in ("jacrev(F.apply)", "grad(lambda a: T.vmap(F.apply)(a).sum())")
+    ]
+    + [
+        "seen = []\n"
+        "def run(a):\n    with T.enable_grad(): r = a * 2\n    seen.append(r.grad_fn is None)\n    return r\n"
+        "T.func.grad(lambda a: F.apply(a).sum())(x); seen"
+    ],
+    "inference mode inside": [
+        "def f(a):\n    with T.inference_mode(): return c[...]\n" + line
+        for line in ("facts(T.func.jacrev(f)(x))", "facts(T.vmap(T.func.jacrev(f))(x))")
+    ]
+    + ["T.vmap(lambda a: T.minimum(i, x))(T.ones(2))", "T.vmap(lambda a: i * x + a)(T.ones(2, 3))"],
+    "views that leave reverse mode": [
+        f"facts(T.func.vjp({call}, {given})[0])" for call in ("f", "F.apply") for given in ("x", "(x * 1)", "T.ones(3)")
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(f"{BEFORE.get(kind, '')}\n{code}", id=f"{kind}: {code[-60:]}")
+        for kind, codes in KINDS.items()
+        for code in codes
+    ],
+)
+def test_program(code):
+    assert_same(lambda T: value_of(code, T))
