@@ -12,6 +12,7 @@ from mindtorch.autograd.history import (
     edge_of,
     is_from_another_mode,
     is_view,
+    noted_edge,
     require_grad,
     set_array,
     stop_requiring_grad,
@@ -225,11 +226,11 @@ class GradMethods:
 def _stay_where(alias: Tensor, tensor: Tensor) -> None:
     """Have the data of a tensor be in the transforms that the tensor is in: it leaves the graph of the innermost only,
     and what a function has captured remains captured."""
-    own = owner_of(tensor)
-    if own is None:
-        _thread.own_tensors and _thread.own_tensors.made.discard(alias)
-    elif tensor._mt_edge:
-        alias._mt_edge = edge_outside_of(own.depth, tensor._mt_edge, tensor._mt_array)
+    own, edge = owner_of(tensor), noted_edge(tensor)
+    if own is not None and edge is not None:
+        alias._mt_edge = edge_outside_of(own.depth, edge, tensor._mt_array)
+    elif own is None and _thread.own_tensors is not None:
+        _thread.own_tensors.made.discard(alias)
 
 
 def _innermost_transform(tensor: Tensor) -> str | None:

@@ -11,6 +11,7 @@ from weakref import ref
 
 from mindtorch import state
 from mindtorch.autograd_meta import ViewMeta
+from mindtorch.batched_array import levels_of
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.tensor import Tensor, make_objects_with
 
@@ -160,9 +161,22 @@ def _is_own(target: Tensor) -> bool:
     return meta is not None
 
 
-def check_write(entry: OpEntry, target: Tensor) -> None:
-    """Refuse an op that would write to a captured tensor or to a view of one."""
-    if not _is_own(target):
+def _innermost_level(values: tuple) -> Any:
+    """The level of the innermost `vmap` in the running transform at which one of the values is batched."""
+    if not _thread.vmap_levels:
+        return None
+    depth = _thread.own_tensors.depth
+    arrays = [value._mt_array for value in values if isinstance(value, Tensor)]
+    levels = [level for array in arrays for level in levels_of(array.shape) if level.depth > depth]
+    return max(levels, key=lambda level: level.depth, default=None)
+
+
+def check_write(entry: OpEntry, target: Tensor, args: tuple) -> None:
+    """Refuse an op that would write to a captured tensor or to a view of one.
+
+    What a `vmap` inside of the transform refuses, its kernel does, with an error of its own.
+    """
+    if not _is_own(target) and _innermost_level(args) is _innermost_level((target,)):
         raise RuntimeError(
             "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
             f"(aten::{entry.name}) that would mutate a captured Tensor. This is not supported; please rewrite the "

@@ -87,7 +87,7 @@ def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
         return _let_through(function, args, kwargs)
     if _thread.own_tensors is not None:
         for target in tensors_among(entry.written(args)):
-            check_write(entry, target)
+            check_write(entry, target, args)
     if _sees_tangents() and has_tangents((*args, *kwargs.values())):
         result = call_with_tangents(_call_autograd, function, args, kwargs)
     elif _thread.inference:

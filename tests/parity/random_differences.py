@@ -465,6 +465,7 @@ _REFUSED_IN_ERROR = (
     "derivative for aten::remainder",
     "ZeroTensors are immutable",
     "sum(): functions with out=",
+    "Cannot set version_counter for inference tensor",
 )
 # Reasons to refuse a write, or a program: if there are two of them at once, either may come first.
 _REFUSALS = (

@@ -48,6 +48,22 @@ def samples_that_share_memory(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def view_from_inference_mode_in_a_transform(T: Any) -> tuple[Any, Any]:
+    """A view and a copy have the same elements."""
+
+    def gradient(elements: Any) -> Any:
+        def f(x: Any) -> Any:
+            with T.inference_mode():
+                y = elements(x)
+            return (x * y).sum()
+
+        return T.func.grad(f)(T.ones(2, 2)).tolist()
+
+    copy = gradient(lambda x: x * 1)
+    return gradient(lambda x: x[:]), copy
+
+
+@wrong
 def gradient_that_shares_memory(T: Any) -> tuple[Any, Any]:
     """A backward pass writes to `.grad`, and to nothing else that the program has."""
     x = T.ones(1, 3, requires_grad=True)

@@ -47,6 +47,7 @@ BEFORE = {
     "lambda t: seen.append((facts(t), t.detach().round().tolist())) or t, lambda t: t)",
     "truth of a batch of gradients": "x = T.ones(2, requires_grad=True); y = x * 1; g = T.ones(2, 2)",
     "forward of a Function inside": f"{function('run(a)')}; x = T.ones(3); b = T.ones(3, requires_grad=True)",
+    "captured tensors written to in vmap": "x, c = T.ones(2, 3), T.ones(3)",
     "inference mode inside": f"{FACTS}; x = T.ones(3, requires_grad=True); c = x * 2\n"
     "with T.inference_mode(): i = T.ones(3)",
     "views that leave reverse mode": f"{FACTS}\n"
@@ -156,6 +157,7 @@ KINDS = {
     ],
     "data": [
         "facts(T.func.vjp(lambda a: (p + 0).data, x)[0])",
+        "facts(T.func.vjp(lambda a: (p + 0)[1:].data, x)[0])",
         "facts(T.func.vjp(lambda a: p.data * a, x)[0])",
         "facts(T.func.vjp(lambda a: (a * p).data, x)[0])",
         "T.func.grad(lambda a: ((a * a).data * a).sum())(x)",
@@ -188,6 +190,10 @@ KINDS = {
         for line in ("facts(T.func.jacrev(f)(x))", "facts(T.vmap(T.func.jacrev(f))(x))")
     ]
     + ["T.vmap(lambda a: T.minimum(i, x))(T.ones(2))", "T.vmap(lambda a: i * x + a)(T.ones(2, 3))"],
+    "captured tensors written to in vmap": [
+        f"T.func.grad(lambda a: T.vmap(lambda b: ({write}, b.sum())[1])(a).sum())(x)"
+        for write in ("c.mul_(b)", "c.le_(b)", "c[0].fill_(b[0])", "c.mul_(2)", "c.copy_(a[0])", "c[:1].copy_(b[:1])")
+    ],
     "views that leave reverse mode": [
         f"facts(T.func.vjp({call}, {given})[0])" for call in ("f", "F.apply") for given in ("x", "(x * 1)", "T.ones(3)")
     ],
