@@ -142,8 +142,7 @@ class Pair:
     def _drop_unknown(self) -> None:
         """Forget the results of a dtype that mindtorch has not, and what has left a transform that has ended."""
         for name, tensor in self.theirs.tensors().items():
-            is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor) or tensor._is_zerotensor()
-            if tensor.dtype is torch.complex32 or is_wrapped:
+            if tensor.dtype is torch.complex32 or _is_wrapped(tensor) or tensor._is_zerotensor():
                 del self.theirs[name]
                 self.ours.pop(name, None)
 
@@ -316,12 +315,18 @@ def strict_difference(
 
 
 def strict_gradient_difference(ours: Any, theirs: Any, precision: str, any_layout: bool) -> str | None:
-    if theirs is not None and torch._C._functorch.is_functorch_wrapped_tensor(theirs):
+    if theirs is not None and _is_wrapped(theirs):
         return None  # of a transform that has ended: torch cannot read it
     if ours is None or theirs is None:
         return None if ours is theirs else f"grad: {ours}, expected {theirs}"
     text = strict_difference(ours, theirs, False, precision, any_layout, any_offset=True)
     return text and f"grad {text}"
+
+
+def _is_wrapped(tensor: Any) -> bool:
+    """Whether a tensor of torch is one of a transform, or of a batch of gradients."""
+    functorch = torch._C._functorch
+    return functorch.is_functorch_wrapped_tensor(tensor) or functorch.is_legacy_batchedtensor(tensor)
 
 
 def observed(fact: Any, tensor: Any) -> Any:
