@@ -97,7 +97,8 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
         if self._materialize:
             grads = tuple(map(_materialized, grads, self.outputs))
         results = formula(self, *grads)
-        return gradients_of_tensors(self, results if isinstance(results, tuple) else (results,))
+        ends = edges if self._is_transformed else self.next_edges
+        return gradients_of_tensors(self, results if isinstance(results, tuple) else (results,), ends)
 
     def __call__(self, *grads: Any) -> Any:
         raise TypeError(f"'{self.name()}' object is not callable")

@@ -7,13 +7,13 @@ from mindtorch.autograd.fitting import check_shape
 from mindtorch.tensor import Tensor
 
 
-def gradients_of_tensors(node: Any, results: tuple) -> tuple:
+def gradients_of_tensors(node: Any, results: tuple, edges: tuple) -> tuple:
     """The gradients for the edges of a Function's node: those of its arguments that are tensors."""
     results = _one_per_argument(node, results)
     grads = []
     for position, (grad, takes_tensor) in enumerate(zip(results, node._takes_tensor, strict=True)):
         if takes_tensor:
-            _check(grad, node, node.next_edges[len(grads)])
+            _check(grad, node, edges[len(grads)])
             grads.append(grad)
         elif grad is not None:
             raise RuntimeError(

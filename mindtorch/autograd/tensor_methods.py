@@ -24,7 +24,7 @@ from mindtorch.autograd.shown_levels import is_hidden
 from mindtorch.autograd_meta import AutogradMeta
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
-from mindtorch.dispatch.captures import depths_of, owner_of
+from mindtorch.dispatch.captures import depths_of, is_left_to_a_function, owner_of
 from mindtorch.dispatch.tangents import drop_tangent
 from mindtorch.dtype import c_name
 from mindtorch.dtype import dtype as Dtype
@@ -62,7 +62,7 @@ class FlagMethods:
         """Set whether gradients are computed for this leaf; returns the tensor."""
         if not isinstance(requires_grad, bool):
             raise errors.argument_type("requires_grad_", "requires_grad", 1, "bool", requires_grad)
-        if _thread.transforms:
+        if _thread.transforms and not is_left_to_a_function():
             raise errors.inside_transform("requires_grad_()", " (or perhaps using torch.autograd.functional.* APIs)")
         _set_requires_grad(self, requires_grad)
         return self

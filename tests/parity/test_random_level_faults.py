@@ -47,6 +47,7 @@ BEFORE = {
     "lambda t: seen.append((facts(t), t.detach().round().tolist())) or t, lambda t: t)",
     "truth of a batch of gradients": "x = T.ones(2, requires_grad=True); y = x * 1; g = T.ones(2, 2)",
     "forward of a Function inside": f"{function('run(a)')}; x = T.ones(3); b = T.ones(3, requires_grad=True)",
+    "gradients for what a Function has captured": "w = T.ones(1, 3, requires_grad=True)",
     "captured tensors written to in vmap": "x, c = T.ones(2, 3), T.ones(3)",
     "inference mode inside": f"{FACTS}; x = T.ones(3, requires_grad=True); c = x * 2\n"
     "with T.inference_mode(): i = T.ones(3)",
@@ -181,15 +182,26 @@ KINDS = {
         for call in ("jacrev(F.apply)", "grad(lambda a: T.vmap(F.apply)(a).sum())")
     ]
     + [
+        "run = lambda a: a.detach().requires_grad_()\nT.func.grad(lambda a: F.apply(a).sum())(x)",
         "seen = []\n"
         "def run(a):\n    with T.enable_grad(): r = a * 2\n    seen.append(r.grad_fn is None)\n    return r\n"
-        "T.func.grad(lambda a: F.apply(a).sum())(x); seen"
+        "T.func.grad(lambda a: F.apply(a).sum())(x); seen",
     ],
     "inference mode inside": [
         "def f(a):\n    with T.inference_mode(): return c[...]\n" + line
         for line in ("facts(T.func.jacrev(f)(x))", "facts(T.vmap(T.func.jacrev(f))(x))")
     ]
     + ["T.vmap(lambda a: T.minimum(i, x))(T.ones(2))", "T.vmap(lambda a: i * x + a)(T.ones(2, 3))"],
+    "gradients for what a Function has captured": [
+        f"{function('a * b', gradient=f'({own}, {other})', arguments='a, b')}\n"
+        "T.func.jacrev(lambda a: F.apply(a, w))(T.ones(1, 3))"
+        for own, other in (("grad", "T.ones(1, 6)"), ("None", "grad * 2"))
+    ],
+    "strides of Jacobians": [
+        f"T.func.jacrev(lambda a: T.{op}(a, {other}))(T.rand(4, 3).t()).stride()"
+        for op in ("maximum", "minimum", "fmax", "mul", "atan2", "add")
+        for other in ("a * 2", "T.zeros(())")
+    ],
     "captured tensors written to in vmap": [
         f"T.func.grad(lambda a: T.vmap(lambda b: ({write}, b.sum())[1])(a).sum())(x)"
         for write in ("c.mul_(b)", "c.le_(b)", "c[0].fill_(b[0])", "c.mul_(2)", "c.copy_(a[0])", "c[:1].copy_(b[:1])")

@@ -172,7 +172,7 @@ def extremum_backward(grad, self, other, passed_over):
 
     With a nan on either side all of it goes to both.
     """
-    return ops.where(self == other, grad / 2, grad).masked_fill(passed_over, 0)
+    return ops.where(self == other, grad / 2, grad).masked_fill_(passed_over, 0)
 
 
 def extremum_jvp(self, self_t, other, other_t, chosen):
