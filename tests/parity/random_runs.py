@@ -157,9 +157,7 @@ class Pair:
             precision = self.precision if theirs[name].dtype is torch.float64 else None
             if self.strict:
                 precision = self._note_precision(theirs[name].dtype)
-                text = strict_difference(
-                    ours[name], theirs[name], quiet, precision, self._has_no_layout(), self._reads_gradients()
-                )
+                text = strict_difference(ours[name], theirs[name], quiet, precision, self._reads_gradients())
             else:
                 text = tensor_difference(ours[name], theirs[name], quiet, precision)
             text = text or self.version_difference(ours[name], theirs[name])
@@ -172,10 +170,6 @@ class Pair:
             if mine != other:
                 return f"hook calls: {mine}, expected {other}"
         return base_difference(ours, theirs) or sharing_difference(ours, theirs)
-
-    def _has_no_layout(self) -> bool:
-        """Whether strides are a library's own business: where a batching rule puts the samples is."""
-        return any("vmap" in line or "jac" in line or "hessian" in line or "batched" in line for line in self.lines)
 
     def _reads_gradients(self) -> bool:
         """Whether offsets are a library's own business: a stored gradient may be a part of a larger one."""
@@ -300,26 +294,24 @@ def tensor_difference(ours: Any, theirs: Any, quiet: bool, precision: str | None
     return None
 
 
-def strict_difference(
-    ours: Any, theirs: Any, quiet: bool, precision: str, any_layout: bool, any_offset: bool = False
-) -> str | None:
+def strict_difference(ours: Any, theirs: Any, quiet: bool, precision: str, any_offset: bool = False) -> str | None:
     """How anything that can be seen of two tensors differs."""
     for what, fact in (STRICT_FACTS if quiet else STRICT_FACTS | STRICT_GRAPH_FACTS).items():
         left, right = observed(fact, ours), observed(fact, theirs)
-        if left != right and not (any_layout and what == "strides" or any_offset and what == "offset"):
+        if left != right and not (any_offset and what == "offset"):
             return f"{what}: {left}, expected {right}"
     text = prefixed("value", close(ours, theirs, coarser(str(theirs.dtype).removeprefix("torch."), precision)))
     if text or quiet or observed(is_leaf, theirs) is not True and observed(retains_grad, theirs) is not True:
         return text
-    return strict_gradient_difference(ours.grad, theirs.grad, precision, any_layout)
+    return strict_gradient_difference(ours.grad, theirs.grad, precision)
 
 
-def strict_gradient_difference(ours: Any, theirs: Any, precision: str, any_layout: bool) -> str | None:
+def strict_gradient_difference(ours: Any, theirs: Any, precision: str) -> str | None:
     if theirs is not None and _is_wrapped(theirs):
         return None  # of a transform that has ended: torch cannot read it
     if ours is None or theirs is None:
         return None if ours is theirs else f"grad: {ours}, expected {theirs}"
-    text = strict_difference(ours, theirs, False, precision, any_layout, any_offset=True)
+    text = strict_difference(ours, theirs, False, precision, any_offset=True)
     return text and f"grad {text}"
 
 
