@@ -21,7 +21,7 @@ GROUP = 20
 # Whole programs that differ, by seed. Not all classes of differences are mended yet, so the seeds are the same each
 # day; those of the day are for `make fuzz`.
 KNOWN = {
-    33: Cause(OURS, "the truth of what a hook sees of batched gradients, if it has no elements", "is_nonzero in vmap"),
+    33: Cause(OURS, "hooks of an output of grad() that no path leads from to the inputs", "to call them as torch does"),
     58: Cause(FREE, "a step of RMSprop ends at 1 or at the number below, and the next gradient depends on which"),
 }
 
