@@ -33,7 +33,7 @@ IMPORTS = {
         "mindtorch.autograd.history",
     ),
     **dict.fromkeys(
-        ("recorded", "recorded_outputs", "refuse_grad", "write_back", "write_out"),
+        ("flagged", "recorded", "recorded_outputs", "refuse_grad", "write_back", "write_out"),
         "mindtorch.autograd.outputs",
     ),
     "adopt_result": "mindtorch.autograd.tenants",

@@ -208,7 +208,7 @@ _INTEGRAL = ("integral", "number_integral")
 def refused_operands(model: Model, op: Op) -> str | None:
     """What an ``out=`` function refuses, and how it calls itself; None if its formulas say non-differentiable.
 
-    torch has a fallback for ops that it has no formulas of, as for those of integers; it uses their full names.
+    torch has a fallback for ops that it has no formulas of, as factories and ops of integers; it uses their full names.
     """
     functional = model.ops[op.derived_from] if op.derived_from else op
     derivative = model.derivatives.get(functional.name)
@@ -216,10 +216,10 @@ def refused_operands(model: Model, op: Op) -> str | None:
         operands = derivative.edges
     else:
         operands = functional.schema.tensor_arguments if functional.is_composite else ()
-    is_of_integers = derivative is None and functional.dtypes in _INTEGRAL
-    if not operands and not is_of_integers:
+    is_without = derivative is None and (functional.dtypes in _INTEGRAL or functional.factory)
+    if not operands and not is_without:
         return None
-    has_formulas = derivative.is_implemented if derivative is not None else not is_of_integers
+    has_formulas = derivative.is_implemented if derivative is not None else not is_without
     name = op.schema.base if has_formulas else f"aten::{op.schema.base}"
     inputs = [f"*{a.python_name}" if a.type.is_list else a.python_name for a in operands]
     return comma_separated([f'"{name}"', *inputs, "out" if len(op.schema.out_arguments) == 1 else "*out"])

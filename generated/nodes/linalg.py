@@ -7,7 +7,7 @@ which `node.unpack()` checks and gives back; numbers have slots of their own. `a
 `edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
-from mindtorch.autograd.formulas.common import conj, maybe_multiply
+from mindtorch.autograd.formulas.common import conj, maybe_multiply, no_backward_derivative
 from mindtorch.autograd.formulas.decompositions import (
     cholesky_backward,
     det_backward,
@@ -432,6 +432,17 @@ class LinalgQrBackward0(Node):
         if all([grad is None for grad in grads]):
             return (None,)
         return (qr_backward(grads[0], grads[1], Q, R, node.mode),)
+
+
+class GeqrfBackward0(Node):
+    """geqrf(Tensor self) -> (Tensor a, Tensor tau)"""
+
+    __slots__ = ()
+
+    def apply(node, edges, *grads):
+        if all([grad is None for grad in grads]):
+            return (None,)
+        return (no_backward_derivative("geqrf"),)
 
 
 class LinalgHouseholderProductBackward0(Node):

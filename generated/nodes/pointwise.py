@@ -20,7 +20,7 @@ from mindtorch.autograd.formulas.activation import (
     silu_formula_backward,
     softplus_double_backward,
 )
-from mindtorch.autograd.formulas.common import conj, divided, maybe_multiply, scaled
+from mindtorch.autograd.formulas.common import conj, divided, maybe_multiply, no_backward_derivative, scaled
 from mindtorch.autograd.formulas.pointwise import (
     LOG_10,
     LOG_2,
@@ -630,6 +630,17 @@ class AsinhBackward0(Node):
         return (grad * conj((self.pow(2) + 1).rsqrt()),)
 
 
+class AsinhBackward1(Node):
+    """asinh_(Tensor(a!) self) -> Tensor(a!)"""
+
+    __slots__ = ()
+
+    def apply(node, edges, grad):
+        if grad is None:
+            return (None,)
+        return (no_backward_derivative("inplace version of asinh"),)
+
+
 class AcoshBackward0(Node):
     """acosh(Tensor self) -> Tensor"""
 
@@ -644,6 +655,17 @@ class AcoshBackward0(Node):
         return (acosh_backward(grad, self),)
 
 
+class AcoshBackward1(Node):
+    """acosh_(Tensor(a!) self) -> Tensor(a!)"""
+
+    __slots__ = ()
+
+    def apply(node, edges, grad):
+        if grad is None:
+            return (None,)
+        return (no_backward_derivative("inplace version of acosh"),)
+
+
 class AtanhBackward0(Node):
     """atanh(Tensor self) -> Tensor"""
 
@@ -656,6 +678,17 @@ class AtanhBackward0(Node):
         if grad is None:
             return (None,)
         return (grad / conj(1 - self.pow(2)),)
+
+
+class AtanhBackward1(Node):
+    """atanh_(Tensor(a!) self) -> Tensor(a!)"""
+
+    __slots__ = ()
+
+    def apply(node, edges, grad):
+        if grad is None:
+            return (None,)
+        return (no_backward_derivative("inplace version of atanh"),)
 
 
 class SincBackward0(Node):

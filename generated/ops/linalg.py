@@ -2300,10 +2300,9 @@ def geqrf(input, *, out=None):
         and (state.grad_everywhere or thread.grad_enabled)
         and (edge := input._mt_edge or edge_of(input))
     ):
-        node = RefusingNode()
+        node = nodes.GeqrfBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = unless_complex("geqrf", (input,), (edge,))
-        node.op = "aten::geqrf"
     try:
         a_array, tau_array = _geqrf_kernels[type(input_array)](input_array)
     except NUMPY_ERRORS as error:
@@ -2324,7 +2323,7 @@ def geqrf_out(input, *, out):
         out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(geqrf_out, input, out=out)
-    refuse_grad("aten::geqrf", input, *out)
+    refuse_grad("geqrf", input, *out)
     try:
         arrays = _geqrf_kernels[type(input_array)](input_array, out=out_arrays)
     except NUMPY_ERRORS as error:

@@ -1320,6 +1320,19 @@ def remainder_Scalar_Tensor(input, other):
         return raise_bad_argument(remainder_Scalar_Tensor, input, other)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "remainder", "input", 1)
+    node = None
+    if (
+        other._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(other))
+        and (edge := other._mt_edge or edge_of(other))
+    ):
+        node = RefusingNode()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge,)
+        node.op = "aten::remainder"
+    if node is not None:
+        return recorded(node, composite.remainder_scalar_tensor, input, other)
     try:
         return composite.remainder_scalar_tensor(input, other)
     except CALL_ERRORS as error:
@@ -3705,10 +3718,9 @@ def asinh_(input):
         and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.AsinhBackward0()
+        node = nodes.AsinhBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-        node.kept = (save_copy(input),)
     try:
         _asinh_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -3782,10 +3794,9 @@ def acosh_(input):
         and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.AcoshBackward0()
+        node = nodes.AcoshBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-        node.kept = (save_copy(input),)
     try:
         _acosh_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -3859,10 +3870,9 @@ def atanh_(input):
         and (edge := input._mt_edge or edge_of(input))
     ):
         check_inplace(input)
-        node = nodes.AtanhBackward0()
+        node = nodes.AtanhBackward1()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge,)
-        node.kept = (save_copy(input),)
     try:
         _atanh_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:

@@ -1598,6 +1598,86 @@ def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
         raise in_torchs_words(error) from None
 
 
+def _histogramdd_bin_edges(input, bins, *more_bins, range=None, weight=None, density=False):
+    """_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]"""
+    if state.interceptors and intercepts(_histogramdd_bin_edges, input, weight):
+        return call(_histogramdd_bin_edges, input, bins, *more_bins, range=range, weight=weight, density=density)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            _histogramdd_bin_edges, input, bins, *more_bins, range=range, weight=weight, density=density
+        )
+    if weight is not None and not isinstance(weight, Tensor):
+        return raise_bad_argument(
+            _histogramdd_bin_edges, input, bins, *more_bins, range=range, weight=weight, density=density
+        )
+    if type(bins) is int:
+        bins = (bins,) + more_bins
+    elif type(bins) is not tuple or bins and type(bins[0]) is not int:
+        bins = ints_of((bins,) + more_bins if more_bins else bins, "_histogramdd_bin_edges", "bins", 2)
+    if density is not False and density is not True:
+        density = bool_of(density, "_histogramdd_bin_edges", "density")
+    node = None
+    if (
+        (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input, weight))
+    ):
+        input_edge = input._mt_edge or edge_of(input)
+        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+        if input_edge or weight_edge:
+            node = RefusingNode()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, weight_edge)
+            node.op = "aten::_histogramdd_bin_edges"
+    if node is not None:
+        return recorded(node, composite.histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
+    try:
+        return composite.histogramdd_bin_edges(input, bins, range=range, weight=weight, density=density)
+    except CALL_ERRORS as error:
+        raise explained(error, _histogramdd_bin_edges, (_histogramdd_bin_edges,), (input, bins), {}) from None
+
+
+def _histogramdd_from_bin_cts(input, bins, *more_bins, range=None, weight=None, density=False):
+    """_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor"""
+    if state.interceptors and intercepts(_histogramdd_from_bin_cts, input, weight):
+        return call(_histogramdd_from_bin_cts, input, bins, *more_bins, range=range, weight=weight, density=density)
+    if not isinstance(input, Tensor):
+        return raise_bad_argument(
+            _histogramdd_from_bin_cts, input, bins, *more_bins, range=range, weight=weight, density=density
+        )
+    if weight is not None and not isinstance(weight, Tensor):
+        return raise_bad_argument(
+            _histogramdd_from_bin_cts, input, bins, *more_bins, range=range, weight=weight, density=density
+        )
+    if type(bins) is int:
+        bins = (bins,) + more_bins
+    elif type(bins) is not tuple or bins and type(bins[0]) is not int:
+        bins = ints_of((bins,) + more_bins if more_bins else bins, "_histogramdd_from_bin_cts", "bins", 2)
+    if density is not False and density is not True:
+        density = bool_of(density, "_histogramdd_from_bin_cts", "density")
+    node = None
+    if (
+        (input._mt_edge is not None or (weight is not None and weight._mt_edge is not None))
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input, weight))
+    ):
+        input_edge = input._mt_edge or edge_of(input)
+        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
+        if input_edge or weight_edge:
+            node = RefusingNode()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = (input_edge, weight_edge)
+            node.op = "aten::_histogramdd_from_bin_cts"
+    if node is not None:
+        return recorded(
+            node, composite.histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density
+        )
+    try:
+        return composite.histogramdd_from_bin_cts(input, bins, range=range, weight=weight, density=density)
+    except CALL_ERRORS as error:
+        raise explained(error, _histogramdd_from_bin_cts, (_histogramdd_from_bin_cts,), (input, bins), {}) from None
+
+
 _segment_reduce_kernels = kernel_table("segment_reduce")
 
 

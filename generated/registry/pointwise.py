@@ -170,7 +170,7 @@ OPS = (
     (
         SCHEMAS["remainder.Scalar_Tensor"],
         functions.remainder_Scalar_Tensor,
-        {"composite": True, "tags": ("pointwise",)},
+        {"composite": True, "differentiable": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["remainder.Scalar_Tensor_out"], CopiedOut(functions.remainder_Scalar_Tensor), {"boxed": True}),
     (
@@ -392,33 +392,21 @@ OPS = (
         functions.asinh,
         {"jvp": forward_ad.asinh, "differentiable": True, "tags": ("core", "pointwise")},
     ),
-    (
-        SCHEMAS["asinh_"],
-        functions.asinh_,
-        {"jvp": forward_ad.asinh, "differentiable": True, "tags": ("core", "pointwise")},
-    ),
+    (SCHEMAS["asinh_"], functions.asinh_, {"differentiable": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["asinh.out"], functions.asinh_out, {"tags": ("core", "pointwise")}),
     (
         SCHEMAS["acosh"],
         functions.acosh,
         {"jvp": forward_ad.acosh, "differentiable": True, "tags": ("core", "pointwise")},
     ),
-    (
-        SCHEMAS["acosh_"],
-        functions.acosh_,
-        {"jvp": forward_ad.acosh, "differentiable": True, "tags": ("core", "pointwise")},
-    ),
+    (SCHEMAS["acosh_"], functions.acosh_, {"differentiable": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["acosh.out"], functions.acosh_out, {"tags": ("core", "pointwise")}),
     (
         SCHEMAS["atanh"],
         functions.atanh,
         {"jvp": forward_ad.atanh, "differentiable": True, "tags": ("core", "pointwise")},
     ),
-    (
-        SCHEMAS["atanh_"],
-        functions.atanh_,
-        {"jvp": forward_ad.atanh, "differentiable": True, "tags": ("core", "pointwise")},
-    ),
+    (SCHEMAS["atanh_"], functions.atanh_, {"differentiable": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["atanh.out"], functions.atanh_out, {"tags": ("core", "pointwise")}),
     (SCHEMAS["sinc"], functions.sinc, {"jvp": forward_ad.sinc, "differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["sinc_"], functions.sinc_, {"jvp": forward_ad.sinc, "differentiable": True, "tags": ("pointwise",)}),

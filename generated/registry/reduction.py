@@ -136,6 +136,12 @@ OPS = (
         {"jvp": forward_ad._histogramdd_from_bin_tensors, "differentiable": True},
     ),
     (SCHEMAS["_histogramdd_from_bin_tensors.out"], CopiedOut(functions._histogramdd_from_bin_tensors), {"boxed": True}),
+    (SCHEMAS["_histogramdd_bin_edges"], functions._histogramdd_bin_edges, {"composite": True, "differentiable": True}),
+    (
+        SCHEMAS["_histogramdd_from_bin_cts"],
+        functions._histogramdd_from_bin_cts,
+        {"composite": True, "differentiable": True},
+    ),
     (SCHEMAS["segment_reduce"], functions.segment_reduce, {"differentiable": True}),
     (SCHEMAS["segment_reduce.out"], CopiedOut(functions.segment_reduce), {"boxed": True}),
     (SCHEMAS["_segment_reduce_backward"], functions._segment_reduce_backward, {"differentiable": True}),

@@ -266,6 +266,8 @@ __all__ = [
     "histc",
     "histogram",
     "_histogramdd_from_bin_tensors",
+    "_histogramdd_bin_edges",
+    "_histogramdd_from_bin_cts",
     "segment_reduce",
     "_segment_reduce_backward",
     "bincount",
@@ -1414,6 +1416,32 @@ def histogram(
 ) -> return_types.histogram: ...
 def _histogramdd_from_bin_tensors(
     input: Tensor, bins: Sequence[Tensor], *, weight: Tensor | None = None, density: bool = False
+) -> Tensor: ...
+@overload
+def _histogramdd_bin_edges(
+    input: Tensor,
+    bins: Sequence[int],
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> tuple[Tensor, ...]: ...
+@overload
+def _histogramdd_bin_edges(
+    input: Tensor, *bins: int, range: Sequence[float] | None = None, weight: Tensor | None = None, density: bool = False
+) -> tuple[Tensor, ...]: ...
+@overload
+def _histogramdd_from_bin_cts(
+    input: Tensor,
+    bins: Sequence[int],
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Tensor: ...
+@overload
+def _histogramdd_from_bin_cts(
+    input: Tensor, *bins: int, range: Sequence[float] | None = None, weight: Tensor | None = None, density: bool = False
 ) -> Tensor: ...
 def segment_reduce(
     data: Tensor,

@@ -21,6 +21,13 @@ def refuse_grad(op: str, *tensors: Any) -> None:
         raise errors.out_requires_grad(op)
 
 
+def flagged(out: Any, requires_grad: bool) -> Any:
+    """What a factory has written to. Its `requires_grad=` is for leaves."""
+    if out.is_leaf:
+        out.requires_grad_(requires_grad)
+    return out
+
+
 def recorded(node: Any, function: Callable, *args: Any, **kwargs: Any) -> Any:
     """What a composite function gives, a tensor or a list, as outputs of a node: it stands for all that the function is
     made of."""

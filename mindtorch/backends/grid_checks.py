@@ -5,6 +5,12 @@ from typing import Any
 BILINEAR, NEAREST, BICUBIC = 0, 1, 2
 
 
+def check_modes(interpolation: int, padding: int) -> None:
+    """torch leaves the result of a mode that there is not as it finds it in memory."""
+    if interpolation not in (0, 1, BICUBIC) or padding not in (0, 1, 2):
+        raise RuntimeError(f"grid_sampler(): there is no interpolation mode {interpolation} or padding mode {padding}")
+
+
 def check_grid(input: Any, grid: Any, ndim: int, mode: int) -> None:
     """torch's errors for what an op that samples images of `ndim` dimensions cannot take."""
     given = f"got input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"

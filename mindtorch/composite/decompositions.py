@@ -244,14 +244,17 @@ def triangular_solve(
 
 
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
+    for name, each in (("b", input), ("u", input2)):
+        if each.ndim < 2:
+            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {each.ndim} dimensions instead")
     if input2.size(-1) != input.size(-2):
         size = input2.size(-1)
         raise RuntimeError(
             f"Incompatible matrix sizes for cholesky_solve: each A matrix is {size} by {size} but "
             f"each b matrix is {input.size(-2)} by {input.size(-1)}"
         )
-    _check_kernel("cholesky_solve_cpu", input)
     _check_same_dtype(input, input2)
+    _check_kernel("cholesky_solve_cpu", input)
     lower = _adjoint(input2) if upper else input2
     half = ops.linalg_solve_triangular(lower, input, upper=False)
     return ops.linalg_solve_triangular(_adjoint(lower), half, upper=True)
@@ -266,6 +269,8 @@ def _check_same_dtype(b: Tensor, A: Tensor) -> None:
 
 
 def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
+    if input.ndim < 2:
+        raise RuntimeError("cholesky_inverse: The input tensor A must have at least 2 dimensions.")
     _check_kernel("cholesky_inverse_out_cpu", input)
     identity = ops.eye(input.size(-1), dtype=input.dtype, device=input.device).expand(input.shape)
     return cholesky_solve(identity, input, upper)
@@ -321,6 +326,8 @@ def _check_lstsq(input: Tensor, b: Tensor, driver: str | None) -> None:
 def linalg_tensorinv(input: Tensor, ind: int = 2) -> Tensor:
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind', but got " + str(ind))
+    if ind > input.ndim:
+        raise RuntimeError(f"ArrayRef: invalid slice, N = {ind}; size = {input.ndim}")
     left, right = input.shape[:ind], input.shape[ind:]
     count = input.new_empty(right).numel()
     if count != input.new_empty(left).numel():
@@ -376,6 +383,8 @@ def _check_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool) -> None:
         )
     if pivots.dtype is not int32:
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
+    if LU.ndim < 2:
+        raise RuntimeError("torch.linalg.lu_solve: The input tensor A must have at least 2 dimensions.")
     if LU.size(-1) != LU.size(-2):
         raise RuntimeError(
             "torch.linalg.lu_solve: A must be batches of square matrices, but they are "

@@ -5,6 +5,7 @@ A place is a number from -1 to 1 for each dimension, the last dimension first.
 
 from __future__ import annotations
 
+from mindtorch import geometry
 from mindtorch.dispatch import ops
 from mindtorch.tensor import Tensor
 
@@ -16,11 +17,12 @@ def affine_grid_generator(theta, size, align_corners):
     if len(size) not in (4, 5):
         raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
     dims = len(size) - 2
+    geometry.check_sizes((size[0], *size[2:], dims + 1))
     sides = [_evenly(theta, count, align_corners) for count in size[2:]]
     shapes = [[-1 if place == dim else 1 for place in range(dims)] for dim in range(dims)]
     axes = [side.reshape(shape).expand(tuple(size[2:])) for side, shape in zip(sides, shapes)]
     base = ops.stack([*reversed(axes), ops.ones_like(axes[0])], -1).reshape(1, -1, dims + 1)
-    places = base.expand(size[0], -1, -1) @ theta.transpose(1, 2)
+    places = ops.bmm(base.expand(size[0], -1, -1), theta.transpose(1, 2))
     return ops._unsafe_view(places, (size[0], *size[2:], dims))
 
 

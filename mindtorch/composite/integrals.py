@@ -66,12 +66,11 @@ def _widths(op: str, y: Tensor, x: Tensor, dim: int) -> Tensor:
     """The distances of the points, in as many dimensions as there are values."""
     if boolean in (y.dtype, x.dtype):
         raise RuntimeError(f"{op}: received a bool input for `x` or `y`, but bool is not supported")
-    along = dim
+    along = geometry.wrap_dim(dim, y.ndim)
     if x.ndim == 1:
         if x.size(0) != y.size(dim):
             raise RuntimeError(f"{op}: There must be one `x` value for each sample point")
-        wrapped = geometry.wrap_dim(dim, y.ndim)
-        x = x.view([-1 if place == wrapped else 1 for place in range(y.ndim)])
+        x = x.view([-1 if place == along else 1 for place in range(y.ndim)])
     elif x.ndim < y.ndim:
         x = x.view([1] * (y.ndim - x.ndim) + list(x.shape))
     return _right(x, along) - _left(x, along)

@@ -112,7 +112,7 @@ from mindtorch.dispatch.level_views import share_memory
 from mindtorch.dtype import bool as boolean
 from mindtorch.iterator import broadcast_shapes
 from mindtorch.memory_format import contiguous_format
-from mindtorch.promotion import can_cast
+from mindtorch.promotion import can_cast, promote_types
 from mindtorch.tensor import Tensor
 
 # -------------------- matmul --------------------
@@ -245,6 +245,8 @@ def outer(input, vec2):
 def addr(input, vec1, vec2, beta, alpha):
     """beta * input + alpha * outer(vec1, vec2); of bools, which are true or not, `or` and `and`."""
     _check_addr(input, vec1, vec2, beta, alpha)
+    if not input.dtype is vec1.dtype is vec2.dtype:
+        vec1 = vec1.to(promote_types(promote_types(input.dtype, vec1.dtype), vec2.dtype))
     product = vec1.unsqueeze(1) * vec2
     if product.dtype is boolean and input.dtype is boolean:
         product = product & bool(alpha)

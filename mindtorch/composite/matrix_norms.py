@@ -88,12 +88,8 @@ def linalg_norm(
     input: Tensor, ord: float | None = None, dim: Dims = None, keepdim: bool = False, dtype: Dtype | None = None
 ) -> Tensor:
     dims = [dim] if isinstance(dim, int) else dim
-    if dims is not None and ord is not None and len(dims) not in (1, 2):
-        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
-    if dims is None and ord is not None and input.ndim not in (1, 2):
-        raise RuntimeError(
-            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {input.ndim}D."
-        )
+    if ord is not None:
+        _check_norm_dims(input, dims)
     count = input.ndim if dims is None else len(dims)
     if ord is not None and count == 2:
         return linalg_matrix_norm(input, ord, (0, 1) if dims is None else dims, keepdim, dtype)
@@ -102,12 +98,21 @@ def linalg_norm(
     return ops.linalg_vector_norm(input, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
 
 
+def _check_norm_dims(input: Tensor, dims: Sequence[int] | None) -> None:
+    if dims is not None and len(dims) not in (1, 2):
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
+    if dims is None and input.ndim not in (1, 2):
+        raise RuntimeError(
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {input.ndim}D."
+        )
+
+
 def linalg_norm_named(
     input: Tensor, ord: str, dim: Dims = None, keepdim: bool = False, dtype: Dtype | None = None
 ) -> Tensor:
-    if dim is None:
-        return linalg_matrix_norm_named(input, ord, (-2, -1), keepdim, dtype)
-    return linalg_matrix_norm_named(input, ord, [dim] if isinstance(dim, int) else dim, keepdim, dtype)
+    dims = [dim] if isinstance(dim, int) else dim
+    _check_norm_dims(input, dims)
+    return linalg_matrix_norm_named(input, ord, (-2, -1) if dims is None else dims, keepdim, dtype)
 
 
 _NORM = "linalg.{name} expected out tensor dtype {{result}} but got: {{out}}"

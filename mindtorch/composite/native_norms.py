@@ -26,8 +26,8 @@ from mindtorch.tensor import Tensor, wrap
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """The result, and for each group of channels of an image the mean and the reciprocal of the deviation."""
     check_groups(input, group, weight, bias)
-    expect_float(input, "GroupNormKernelImpl")
     _check_dtypes(input, weight, bias)
+    expect_float(input, "GroupNormKernelImpl")
     if not input.numel():
         return _affine(input.clone(), weight, bias), input.new_zeros((N, group)), input.new_zeros((N, group))
     wide = [each.to(float32) if _is_short(each) else each for each in (input, weight, bias)]  # rounded once, at the end

@@ -78,6 +78,8 @@ def check_groups(input: Tensor, num_groups: int, weight: Tensor | None, bias: Te
 
 
 def rms_norm(input, normalized_shape, weight, eps):
+    if input.ndim < len(normalized_shape):
+        raise ValueError(f"Input tensor must have at least {len(normalized_shape)} dimensions, but got {input.ndim}")
     _check_rows(input, tuple(normalized_shape), weight)
     if not input.is_complex():
         expect_float(input, "rms_norm")
@@ -114,7 +116,7 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     if not use_input_stats and running_mean is None:
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
-    batch, channels = input.shape[:2]
+    batch, channels = input.size(0), input.size(1)
     weights = [None if each is None else each.repeat(batch) for each in (weight, bias)]
     statistics = [None if each is None else each.repeat(batch) for each in (running_mean, running_var)]
     images = input.contiguous().reshape(1, batch * channels, *input.shape[2:])

@@ -37,6 +37,9 @@ def max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode):
 
 def max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode):
     _check_ndim("max_pool1d_with_indices", input)
+    for name, values in (("kernel_size", kernel_size), ("stride", stride or kernel_size), ("padding", padding)):
+        _check_one("max_pool1d", name, values)
+    _check_one("max_pool1d", "dilation", dilation)
     values, indices = _max_pool_rows(input, kernel_size, stride, padding, dilation, ceil_mode)
     return values.squeeze(-2), indices.squeeze(-2)
 

@@ -1,7 +1,7 @@
 """Random tensors, written in the ops that fill one with random numbers."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch import aligned
@@ -12,6 +12,7 @@ from mindtorch.dispatch.tangents import without_forward_ad
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import float64, int64
 from mindtorch.generator import Generator
+from mindtorch.iterator import broadcast_shapes, needs_resize
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor, wrap
 
@@ -229,6 +230,28 @@ def normal_float_tensor(mean, std, generator=None):
     with without_forward_ad():
         noise = std.clone(memory_format=contiguous_format).normal_(generator=generator)
         return _new(noise.mul_(std.detach()).add_(mean))
+
+
+def normal_tensor_tensor_out(mean, std, generator=None, *, out):
+    _check_deviations(std)
+    _resize(out, broadcast_shapes(mean.shape, std.shape))
+    return out.normal_(generator=generator).mul_(std).add_(mean)
+
+
+def normal_tensor_float_out(mean, std, generator=None, *, out):
+    _resize(out, broadcast_shapes(mean.shape, out.shape))
+    return out.normal_(0.0, std, generator=generator).add_(mean)
+
+
+def normal_float_tensor_out(mean, std, generator=None, *, out):
+    _check_deviations(std)
+    _resize(out, std.shape)
+    return out.normal_(generator=generator).mul_(std).add_(mean)
+
+
+def _resize(out: Tensor, shape: Sequence[int]) -> None:
+    if needs_resize(out._mt_array, shape):
+        ops.empty_out(tuple(shape), out=out)
 
 
 def normal_float_float(mean, std, size, generator=None, dtype=None, layout=None, device=None, pin_memory=None):

@@ -51,7 +51,7 @@ def logspace_out(start, end, steps, base=10.0, *, out):
     """The tensor keeps its shape if it has as many elements."""
     powers = logspace(start, end, steps, base, out.dtype, device=out.device)
     if out.numel() != steps:
-        out.resize_(steps)
+        ops.empty_out((steps,), out=out)
     return write_out(out, powers.view(out.shape))
 
 

@@ -6,9 +6,11 @@ A padded batch is treated as a packed one whose steps all have the same number o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from mindtorch.dispatch import ops
+from mindtorch.dtype import int64
 from mindtorch.tensor import Tensor
 
 State = tuple[Tensor, ...]
@@ -27,6 +29,15 @@ class _Weights(NamedTuple):
         """The weights of the state transposed, once for all steps; the others have been used then."""
         return self._replace(hidden=self.hidden.t())
 
+    def with_one_bias(self, state: Tensor) -> _Weights:
+        """Both biases in one. If they are not alike, each is left to its own product, which checks it."""
+        bias, other = self.input_bias, self.hidden_bias
+        if bias is None or other is None or bias.shape != other.shape:
+            return self
+        if not bias.dtype is other.dtype is self.input.dtype is self.hidden.dtype is state.dtype:
+            return self
+        return self._replace(input_bias=bias + other, hidden_bias=None)
+
 
 # -------------------- steps --------------------
 
@@ -36,68 +47,101 @@ Step = Callable[[Tensor, State, _Weights], State]
 
 
 def _step_lstm(projected: Tensor, state: State, weights: _Weights) -> State:
-    hidden, cell = state
-    if projected.is_complex():  # the derivatives of the fused steps are those of real numbers
-        hidden, cell = _cell_lstm(projected, state, weights)
-    else:
-        hidden, cell, _ = ops._thnn_fused_lstm_cell(projected, ops.mm(hidden, weights.hidden), cell)
-    return (hidden if weights.projection is None else ops.linear(hidden, weights.projection)), cell
+    hidden, cell, _ = ops._thnn_fused_lstm_cell(projected, _gates_of_state(state[0], weights), state[1])
+    return _shortened(hidden, weights), cell
+
+
+def _step_lstm_by_ops(projected: Tensor, state: State, weights: _Weights) -> State:
+    hidden, cell = _cell_lstm(projected, state, weights)
+    return _shortened(hidden, weights), cell
+
+
+def _shortened(hidden: Tensor, weights: _Weights) -> Tensor:
+    return hidden if weights.projection is None else ops.linear(hidden, weights.projection)
 
 
 def _step_gru(projected: Tensor, state: State, weights: _Weights) -> State:
-    if projected.is_complex():
-        return _cell_gru(projected, state, weights)
     return (ops._thnn_fused_gru_cell(projected, _gates_of_state(state[0], weights), state[0])[0],)
 
 
 def _gates_of_state(hidden: Tensor, weights: _Weights) -> Tensor:
-    product = ops.mm(hidden, weights.hidden)
-    return product if weights.hidden_bias is None else product + weights.hidden_bias
+    if weights.hidden_bias is None:
+        return ops.mm(hidden, weights.hidden)
+    return ops.addmm(weights.hidden_bias, hidden, weights.hidden)
+
+
+def _gates(projected: Tensor, hidden: Tensor, weights: _Weights) -> Tensor:
+    if weights.hidden_bias is None:
+        return ops.addmm(projected, hidden, weights.hidden)
+    return ops.addmm(weights.hidden_bias, hidden, weights.hidden).add_(projected)
 
 
 def _step_tanh(projected: Tensor, state: State, weights: _Weights) -> State:
-    return (ops.addmm(projected, state[0], weights.hidden).tanh(),)
+    return (_gates(projected, state[0], weights).tanh(),)
 
 
 def _step_relu(projected: Tensor, state: State, weights: _Weights) -> State:
-    return (ops.addmm(projected, state[0], weights.hidden).relu(),)
+    return (_gates(projected, state[0], weights).relu(),)
 
 
-def _project(step: Step, input: Tensor, weights: _Weights) -> Tensor:
-    bias = weights.input_bias
-    if bias is not None and step not in (_step_gru, _cell_gru):
-        bias = bias + weights.hidden_bias
-    return ops.linear(input, weights.input, bias)
+def _prepared(step: Step, input: Tensor, state: Tensor, weights: _Weights) -> tuple[Tensor, _Weights]:
+    """The projected input and the weights for the steps."""
+    if step not in (_step_gru, _cell_gru):
+        weights = weights.with_one_bias(state)
+    return ops.linear(input, weights.input, weights.input_bias), weights.for_steps()
 
 
 # -------------------- cells --------------------
 
 
-def _one_step(step: Step, input: Tensor, state: State, *parameters: Tensor | None) -> State:
+def _one_step(step: Step, gates: int, input: Tensor, state: State, *parameters: Tensor | None) -> State:
     weights = _Weights(*parameters, None)
-    _check_cell(input, state[0], weights)
-    return step(_project(step, input, weights), state, weights.for_steps())
+    for check in _CHECKS[gates]:
+        check(gates, input, state, weights)
+    projected, weights = _prepared(step, input, state[0], weights)
+    return step(projected, state, weights)
 
 
-def _check_cell(input: Tensor, hidden: Tensor, weights: _Weights) -> None:
-    if input.shape[1] != weights.input.shape[1]:
-        raise RuntimeError(f"input has inconsistent input_size: got {input.shape[1]} expected {weights.input.shape[1]}")
-    if input.shape[0] != hidden.shape[0]:
-        raise RuntimeError(f"Input batch size {input.shape[0]} doesn't match hidden0 batch size {hidden.shape[0]}")
-    if hidden.shape[1] != weights.hidden.shape[1]:
-        raise RuntimeError(
-            f"hidden0 has inconsistent hidden_size: got {hidden.shape[1]}, expected {weights.hidden.shape[1]}"
-        )
+def _check_weights(gates: int, _input: Tensor, _state: State, weights: _Weights) -> None:
+    wanted = gates * weights.hidden.size(1)
+    for name, weight in (("ih", weights.input), ("hh", weights.hidden)):
+        if weight.size(0) != wanted:
+            raise RuntimeError(
+                f"weight_{name} first dim must be {gates} * hidden_size = {wanted}, but got {weight.shape[0]}"
+            )
+
+
+def _check_input(_gates: int, input: Tensor, _state: State, weights: _Weights) -> None:
+    wanted = weights.input.size(1)
+    if input.size(1) != wanted:
+        raise RuntimeError(f"input has inconsistent input_size: got {input.shape[1]} expected {wanted}")
+
+
+def _check_state(_gates: int, input: Tensor, state: State, weights: _Weights) -> None:
+    batch, wanted = input.shape[0], weights.hidden.size(1)
+    for number, each in enumerate(state):
+        if each.size(0) != batch:
+            raise RuntimeError(f"Input batch size {batch} doesn't match hidden{number} batch size {each.shape[0]}")
+        if each.size(1) != wanted:
+            raise RuntimeError(f"hidden{number} has inconsistent hidden_size: got {each.shape[1]}, expected {wanted}")
+
+
+# The order by the number of gates, which tells the cells apart.
+_CHECKS = {
+    1: (_check_weights, _check_input, _check_state),
+    3: (_check_input, _check_state, _check_weights),
+    4: (_check_input, _check_weights, _check_state),
+}
 
 
 def lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     if len(hx) != 2:
         raise RuntimeError("lstm_cell expects two hidden states")
-    return _one_step(_cell_lstm, input, tuple(hx), w_ih, w_hh, b_ih, b_hh)
+    return _one_step(_cell_lstm, 4, input, tuple(hx), w_ih, w_hh, b_ih, b_hh)
 
 
 def gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
-    return _one_step(_cell_gru, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
+    return _one_step(_cell_gru, 3, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
 
 
 # Op by op, as in torch: programs that call cells write to their states, which a fused step would have kept.
@@ -105,7 +149,7 @@ def gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
 
 def _cell_lstm(projected: Tensor, state: State, weights: _Weights) -> State:
     hidden, cell = state
-    let_in, forget, new, let_out = ops.addmm(projected, hidden, weights.hidden).chunk(4, 1)
+    let_in, forget, new, let_out = _gates(projected, hidden, weights).chunk(4, 1)
     cell = forget.sigmoid() * cell + let_in.sigmoid() * new.tanh()
     return let_out.sigmoid() * cell.tanh(), cell
 
@@ -120,11 +164,15 @@ def _cell_gru(projected: Tensor, state: State, weights: _Weights) -> State:
 
 
 def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
-    return _one_step(_step_tanh, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
+    return _one_step(_step_tanh, 1, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
 
 
 def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
-    return _one_step(_step_relu, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
+    return _one_step(_step_relu, 1, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
+
+
+# The derivatives of the fused steps are those of real numbers, and they have one dtype for all.
+_BY_OPS: dict[Step, Step] = {_step_lstm: _step_lstm_by_ops, _step_gru: _cell_gru}
 
 
 # -------------------- sequences --------------------
@@ -145,13 +193,16 @@ def _run(
 ) -> tuple[Tensor, State]:
     """The outputs of the last layer for packed steps, and the last states of all layers and directions."""
     directions = 2 if options.bidirectional else 1
-    weights = _grouped(params, options.has_biases, options.num_layers * directions)
+    has_projections = len(state) > 1 and state[0].size(2) != state[1].size(2)
+    weights = _grouped(params, options.has_biases, has_projections)
+    states = [each.unbind(0) for each in state]
+    _check_counts(states, weights, options.num_layers * directions)
     last_states = []
     for layer in range(options.num_layers):
         outputs = []
         for direction in range(directions):
             number = layer * directions + direction
-            first = tuple(each[number] for each in state)
+            first = tuple(each[number] for each in states)
             output, last = _walk(step, data, sizes, first, weights[number], bool(direction))
             outputs.append(output)
             last_states.append(last)
@@ -161,31 +212,34 @@ def _run(
     return data, tuple(ops.stack(parts, 0) for parts in zip(*last_states))
 
 
-def _check_count(params: Sequence[Tensor], usual: int, count: int) -> None:
-    if count < 1 or len(params) not in (usual * count, (usual + 1) * count):
-        if len(params) % usual:
-            raise RuntimeError("got an incorrect number of RNN parameters")
-        raise RuntimeError("Expected more weights in stacked_rnn")
-
-
-def _grouped(params: Sequence[Tensor], has_biases: bool, count: int) -> list[_Weights]:
+def _grouped(params: Sequence[Tensor], has_biases: bool, has_projections: bool) -> list[_Weights]:
     """The parameters by layer and direction; with a projection there is one more for each."""
     usual = 4 if has_biases else 2
-    _check_count(params, usual, count)
-    length = len(params) // count
-    groups = (list(params[start : start + length]) for start in range(0, length * count, length))
+    length = usual + has_projections
+    if len(params) % length:
+        raise RuntimeError("got an incorrect number of RNN parameters")
+    groups = (list(params[start : start + length]) for start in range(0, len(params), length))
     return [
-        _Weights(*group[:usual], *([] if has_biases else [None, None]), group[usual] if length > usual else None)
+        _Weights(*group[:usual], *([] if has_biases else [None, None]), group[usual] if has_projections else None)
         for group in groups
     ]
+
+
+def _check_counts(states: Sequence[State], weights: list[_Weights], count: int) -> None:
+    if any(len(each) != count for each in states):
+        raise RuntimeError("Expected more hidden states in stacked_rnn")
+    if len(weights) != count:
+        raise RuntimeError("Expected more weights in stacked_rnn")
 
 
 def _walk(
     step: Step, data: Tensor, sizes: Sequence[int], first: State, weights: _Weights, is_reverse: bool
 ) -> tuple[Tensor, State]:
     """One layer in one direction. Sequences end, or begin when walked in reverse, where the number of them changes."""
-    parts = _project(step, data, weights).split(list(sizes), 0)
-    weights = weights.for_steps()
+    projected, weights = _prepared(step, data, first[0], weights)
+    if projected.is_complex() or projected.ndim != 2 or first[-1].dtype is not projected.dtype:
+        step = _BY_OPS.get(step, step)
+    parts = _of_steps(projected, sizes)
     order = range(len(sizes) - 1, -1, -1) if is_reverse else range(len(sizes))
     state = tuple(each[: sizes[order[0]]] for each in first)
     finished: list[State] = []
@@ -203,14 +257,21 @@ def _walk(
     return ops.cat(outputs[::-1] if is_reverse else outputs, 0), last
 
 
+def _of_steps(projected: Tensor, sizes: Sequence[int]) -> Sequence[Tensor]:
+    if sum(sizes) == projected.size(0) and min(sizes) > 0:
+        return projected.split(list(sizes), 0)
+    starts = accumulate(sizes, initial=0)
+    return [projected.narrow(0, start, size) for start, size in zip(starts, sizes)]
+
+
 def _run_padded(
     step: Step, input: Tensor, state: State, params: Sequence[Tensor], batch_first: bool, options: _Options
 ) -> tuple[Tensor, State]:
     steps = input.transpose(0, 1) if batch_first else input
-    length, batch = steps.shape[:2]
+    length, batch = steps.size(0), steps.size(1)
     if not length:
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
-    data = steps.reshape(length * batch, steps.shape[2])
+    data = steps.reshape(length * batch, steps.size(2))
     output, last = _run(step, data, [batch] * length, state, params, options)
     return ops._unsafe_view(output, (length, batch, output.shape[-1])), last
 
@@ -223,8 +284,20 @@ def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectiona
 
 def lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     options = _Options(has_biases, num_layers, dropout, train, bidirectional)
-    output, last = _run(_step_lstm, data, batch_sizes.tolist(), _two_states(hx), params, options)
+    sizes = _counts(batch_sizes)
+    if sizes and min(sizes) == max(sizes):
+        data.view(len(sizes), sizes[0], data.size(-1))  # as many as steps of one size have
+    output, last = _run(_step_lstm, data, sizes, _two_states(hx), params, options)
     return output, *last
+
+
+def _counts(batch_sizes: Tensor) -> list[int]:
+    """How many sequences there are in each step."""
+    length = batch_sizes.size(0)
+    if batch_sizes.dtype is not int64:
+        raise RuntimeError(f"expected scalar type Long but found {batch_sizes.dtype.storage_name}")
+    counts: list[int] = batch_sizes.flatten()[:length].tolist()
+    return counts
 
 
 def _two_states(hx: Sequence[Tensor]) -> State:
@@ -245,7 +318,7 @@ def _padded(step: Step) -> Callable:
 def _packed(step: Step) -> Callable:
     def kernel(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
         options = _Options(has_biases, num_layers, dropout, train, bidirectional)
-        output, last = _run(step, data, batch_sizes.tolist(), (hx,), params, options)
+        output, last = _run(step, data, _counts(batch_sizes), (hx,), params, options)
         return output, last[0]
 
     return kernel

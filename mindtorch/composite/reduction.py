@@ -21,6 +21,8 @@ from mindtorch.composite.integrals import gradient_unit_dims as gradient_unit_di
 from mindtorch.composite.integrals import trapezoid_dx as trapezoid_dx
 from mindtorch.composite.integrals import trapezoid_x as trapezoid_x
 from mindtorch.composite.integrals import trapz_dx as trapz_dx
+from mindtorch.composite.point_histograms import histogramdd_bin_edges as histogramdd_bin_edges
+from mindtorch.composite.point_histograms import histogramdd_from_bin_cts as histogramdd_from_bin_cts
 from mindtorch.composite.quantiles import nanquantile as nanquantile
 from mindtorch.composite.quantiles import nanquantile_number as nanquantile_number
 from mindtorch.composite.quantiles import nanquantile_number_out as nanquantile_number_out

@@ -19,13 +19,27 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
         size = list(LU_data.shape)
         raise RuntimeError(f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {size} instead")
     nothing = LU_data.new_empty(0)
-    P = _permutation(LU_pivots, LU_data) if unpack_pivots else nothing
+    P = _permutation(_checked_pivots(LU_pivots, LU_data), LU_data) if unpack_pivots else nothing
     if not unpack_data:
         return P, nothing, nothing
     rows, columns = LU_data.shape[-2:]
     least = min(rows, columns)
     unit = ops.eye(rows, least, dtype=LU_data.dtype, device=LU_data.device)
     return P, LU_data[..., :, :least].tril(-1) + unit, LU_data[..., :least, :].triu()
+
+
+def _checked_pivots(pivots: Tensor, like: Tensor) -> Tensor:
+    """One pivot for each of the rows that are exchanged; torch reads what lies behind too few of them."""
+    wanted = (*like.shape[:-2], min(like.shape[-2:]))
+    if pivots.shape == wanted:
+        return pivots
+    if not pivots.ndim or pivots.shape[-1] < wanted[-1]:
+        raise RuntimeError(
+            "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
+            "Did you properly pass the result of lu_factor?"
+        )
+    pivots = pivots[..., : wanted[-1]]
+    return pivots.expand(wanted) if pivots.ndim <= len(wanted) else pivots.reshape(wanted)
 
 
 def _permutation(pivots: Tensor, like: Tensor) -> Tensor:

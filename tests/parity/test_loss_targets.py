@@ -25,7 +25,6 @@ LOSSES = {
 KNOWN = {
     ("soft_margin_loss", "uint8"): "torch negates the target in the gradient: -1 is 255 there",
     ("soft_margin_loss", "bool"): "torch negates the target in the gradient, which it refuses to do with bools",
-    ("binary_cross_entropy_with_logits", "bool"): "another text",
     ("multilabel_margin_loss", "uint8"): "torch looks at the values of the target before its dtype",
     ("multi_margin_loss", "int64"): "torch has a node for the second gradient, which refuses it",
     ("multilabel_margin_loss", "int64"): "torch has a node for the second gradient, which refuses it",

@@ -1,4 +1,5 @@
-"""What derivatives.yaml calls `refused`: PyTorch has no such derivative either."""
+"""What derivatives.yaml calls `refused`: PyTorch has no such derivative either. And what it calls `constant`: PyTorch
+refuses at the call what requires grad, and nothing else."""
 
 import re
 
@@ -6,7 +7,7 @@ import pytest
 import torch
 
 import mindtorch
-from tests.harness import arguments_of, function_of, model, outcome, samples_of, tensors_in
+from tests.harness import arguments_of, error_difference, function_of, model, outcome, samples_of, tensors_in
 from tests.parity.peer import runs_in_torch
 from tests.samples import TensorSpec
 
@@ -77,6 +78,71 @@ def test_backward(op, target):
     for sample, spec in samples:
         if spec.dtype == "float64" and spec.layout != "expanded":
             check_refused(backward, op, sample, target)
+
+
+# Statistics that the forward pass hands to the backward one without a graph: torch refuses their derivatives later.
+REFUSED_LATER = {
+    "native_batch_norm_backward": ["save_mean", "save_invstd"],
+    "native_layer_norm_backward": ["mean", "rstd"],
+}
+WITHOUT_FORMULAS = [
+    pytest.param(derivative.op, target, id=f"{derivative.op.name}-{target}")
+    for derivative in DERIVATIVES
+    for formula in derivative.backward
+    for target in formula.targets
+    if formula.kind != "expression" and target not in REFUSED_LATER.get(derivative.op.name, ())
+]
+
+
+def called(T, op, sample, target):
+    """The call alone, with what of that argument can require grad."""
+    args, kwargs = arguments_of(T, [list(sample.args), sample.kwargs])
+    for each in tensors_in(T, [{**named(op, args), **kwargs}.get(target)]):
+        each.requires_grad_(each.is_floating_point())
+    function_of(T, op)(*args, **kwargs)
+
+
+@pytest.mark.parametrize("op, target", WITHOUT_FORMULAS)
+def test_refused_at_the_call(op, target):
+    sample = next(each for each in samples_of(op, "float64") if not each.refusal)
+    own, peer = (outcome(called, (T, op, sample, target), {}).error for T in (mindtorch, torch))
+    assert own is peer is None or error_difference(own, peer) is None
+
+
+IN_PLACE = [
+    op
+    for op in model().ops.values()
+    if op.kind == "inplace" and op.family == "pointwise" and [each.name for each in op.schema.inputs] == ["self"]
+]
+
+
+def written_backward(T, op):
+    x = T.tensor([0.5, 0.25], dtype=T.float64, requires_grad=True)
+    function_of(T, op)(x * 1).sum().backward()
+    return x.grad
+
+
+@pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in IN_PLACE if runs_in_torch(op)])
+def test_in_place(op):
+    own, peer = (outcome(written_backward, (T, op), {}) for T in (mindtorch, torch))
+    assert own.error is peer.error is None or error_difference(own.error, peer.error) is None
+
+
+def grid_histogram(T, bins, range, part):
+    points = T.tensor([[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]], requires_grad=True)
+    hist, edges = T.histogramdd(points, bins, range)
+    result = (hist, *edges)[part]
+    flags = result.requires_grad, result.is_leaf, [each.requires_grad for each in edges]
+    return flags, outcome(result.sum().backward, (), {}).error
+
+
+@pytest.mark.parametrize("part", range(3))
+@pytest.mark.parametrize("limits", [None, [0.0, 3.0, 0.0, 4.0]])
+@pytest.mark.parametrize("bins", [2, [2, 3]])
+def test_grid_histogram(bins, limits, part):
+    (own, error), (peer, other) = (grid_histogram(T, bins, limits, part) for T in (mindtorch, torch))
+    assert own == peer
+    assert error_difference(error, other) is None
 
 
 @pytest.mark.parametrize("op", FORWARD)

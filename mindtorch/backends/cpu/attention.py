@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.checks import expect_dtypes, scalar_name
+from mindtorch.backends.cpu.checks import expect_dtypes, expect_sizes, not_implemented, scalar_name
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.cpu.reducing import as_computed, rounded
 from mindtorch.backends.cpu.strided import empty_like
@@ -56,7 +56,7 @@ def flash_attention_backward(
     scale: float | None,
 ) -> tuple[Array, Array, Array]:
     """The gradients of the queries, keys and values; the weights are computed again."""
-    expect_dtypes(query, grad_out, key, value, out)
+    _check_gradients(grad_out, query, key, value, out, logsumexp)
     given = [as_computed(each, query.dtype) for each in (grad_out, query, key, value, out)]
     grad, q, k, v, o = [_repeat_heads(each, query.shape[1]) for each in given]
     if logsumexp.dtype != q.dtype:
@@ -113,11 +113,31 @@ def _check(query: Array, key: Array, value: Array, dropout_p: float, mask: Array
         raise _refusal("Currently do not support dropout > 0")
     if not query.shape[3] == key.shape[3] == value.shape[3]:
         raise _refusal("Q/K/V should have the same head size")
+    _check_batches("scaled_dot_product_attention_flash_attention", query, key, value)
     if mask is not None and mask.ndim not in (2, 4):
         raise _refusal("Attention mask dim in {2, 4}")
     for other in (key, value):
         if other.dtype != query.dtype:
             raise RuntimeError(f"expected scalar type {scalar_name(query)} but found {scalar_name(other)}")
+
+
+def _check_gradients(grad: Array, query: Array, key: Array, value: Array, out: Array, logsumexp: Array) -> None:
+    name = "scaled_dot_product_attention_flash_attention_backward"
+    if any(each.ndim != 4 or each.shape[3] != query.shape[-1] for each in (query, key, value)):
+        raise RuntimeError(f"{name}: Q/K/V should have the same head size")
+    _check_batches(name, query, key, value)
+    for what, each, sizes in (("grad_out", grad, query.shape), ("out", out, query.shape)):
+        expect_sizes(each, sizes, what)
+    expect_sizes(logsumexp, query.shape[:3], "logsumexp")
+    if query.dtype not in FLOATING:
+        raise not_implemented("flash_attention_backward", query)
+    expect_dtypes(query, grad, key, value, out)
+
+
+def _check_batches(name: str, query: Array, key: Array, value: Array) -> None:
+    """torch reads what lies behind keys and values of fewer batches or heads."""
+    if key.shape[0] != query.shape[0] or value.shape[:3] != key.shape[:3] or query.shape[1] % key.shape[1]:
+        raise RuntimeError(f"{name}: Q/K/V should have the same batches, and K/V as many heads and places")
 
 
 def _refusal(text: str) -> RuntimeError:

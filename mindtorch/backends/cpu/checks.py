@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,15 +42,30 @@ def expect_gradient_dtype(grad: np.ndarray, input: np.ndarray, name: str, start:
         raise RuntimeError(f"{start} dtype {c_name(input)} for `{name}` but got dtype {c_name(grad)}")
 
 
-def expect_parameter_dtypes(input: np.ndarray, *parameters: np.ndarray | None) -> None:
-    """Parameters and statistics have the dtype of the input; float32 all of them if that is of half precision."""
+def expect_parameters(input: np.ndarray, *parameters: np.ndarray | None) -> None:
+    """Parameters and statistics have an element for each channel, or none, and the dtype of the input.
+
+    They are of float32, all of them, if the input is of half precision.
+    """
+    if input.ndim < 2:
+        raise errors.dim_out_of_range(1, input.ndim)
     given = [each for each in parameters if each is not None]
+    channels = input.shape[1]
+    for each in given:
+        if each.size != channels and each.size:
+            raise RuntimeError(f"expected {channels} elements in parameters and statistics, but got {each.size}")
     if not given or given[0].dtype == input.dtype:
         expect_dtypes(input, *given)
     elif any(each.dtype != np.float32 for each in given):
         raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
     elif input.dtype.itemsize != 2:
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
+def expect_sizes(array: np.ndarray, sizes: Sequence[int], name: str) -> None:
+    """The sizes of a gradient; torch has a text for some ops and reads what lies behind the gradient in others."""
+    if array.shape != tuple(sizes):
+        raise RuntimeError(f"expected sizes {list(sizes)} for `{name}` but got sizes {list(array.shape)}")
 
 
 def expect_size(array: np.ndarray, ndim: int, dim: int, size: int) -> None:

@@ -41,6 +41,18 @@ def _per_dimension(values: Dims, name: str, dims: int) -> Dims:
     return values
 
 
+def check_dims(input: np.ndarray, weight: np.ndarray) -> None:
+    """An input and a weight have batches or filters, channels and at least one side."""
+    if weight.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if input.ndim < 3:
+        dims = weight.ndim
+        raise RuntimeError(
+            f"Expected {dims}-dimensional input for {dims}-dimensional weight {list(weight.shape)}, "
+            f"but got {input.ndim}-dimensional input of size {list(input.shape)} instead"
+        )
+
+
 def check_input(
     input: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, geometry: Geometry, transposed: bool
 ) -> None:

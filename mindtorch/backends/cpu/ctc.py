@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindtorch.backends.cpu.checks import expect_dtypes, not_implemented, scalar_name
+from mindtorch.backends.cpu.checks import expect_dtypes, expect_sizes, not_implemented, scalar_name
 from mindtorch.quiet import quiet
 
 Array = np.ndarray
@@ -47,8 +47,12 @@ def ctc_loss_backward(
 ):
     states = _checked_states(log_probs, targets, input_lengths, target_lengths, blank)
     expect_dtypes(log_probs, grad, neg_log_likelihood, log_alpha)
-    if log_alpha.ndim != 3:
-        raise RuntimeError(f"TensorAccessor expected 3 dims but tensor has {log_alpha.ndim}")
+    batch = len(states)
+    wanted = {"grad": (batch,), "neg_log_likelihood": (batch,), "log_alpha": (batch, len(log_probs), states.shape[1])}
+    for (name, sizes), array in zip(wanted.items(), (grad, neg_log_likelihood, log_alpha)):
+        if array.ndim != len(sizes):
+            raise RuntimeError(f"TensorAccessor expected {len(sizes)} dims but tensor has {array.ndim}")
+        expect_sizes(array, sizes, name)
     lengths = np.asarray(input_lengths, np.int64)
     beta = quiet(_backward, _emitted(log_probs, states), states, lengths, np.asarray(target_lengths, np.int64))
     result = quiet(_gradient, grad, log_probs, states, log_alpha, beta, neg_log_likelihood)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import errors
-from mindtorch.backends.cpu.casting import deliver, deliver_castables, deliver_same
+from mindtorch.backends.cpu.casting import cast, deliver, deliver_castables, deliver_same
 from mindtorch.backends.cpu.checks import no_eigenvalues, not_implemented, scalar_name
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.lazy import lazy
@@ -242,8 +242,9 @@ def inv_ex(A, check_errors=False, out=None):
 
 def solve_ex(A, B, left=True, check_errors=False, out=None):
     check_square("linalg.solve", A)
-    _check_float("linalg.solve", A, "lu_cpu")
-    if A.dtype != B.dtype:
+    if A.dtype == B.dtype or A.dtype.kind not in "fc":
+        _check_float("linalg.solve", A, "lu_cpu")
+    else:
         raise RuntimeError(
             "linalg.solve: Expected A and B to have the same dtype, but found A of type "
             f"{scalar_name(A)} and B of type {scalar_name(B)} instead"
@@ -261,10 +262,19 @@ def solve_ex(A, B, left=True, check_errors=False, out=None):
         raise_singular("torch.linalg.solve_ex", info, singular)
     if not left:
         packed, pivots, _ = factorized(np.broadcast_to(A, matrix.shape))
+    if batch != A.shape[:-2]:  # the factors are those of A, which the right-hand sides may share
+        packed, pivots, info = (_without_batch(each, batch, A.shape[:-2]) for each in (packed, pivots, info))
     result = columns_of(result) if left else np.swapaxes(columns_of(result), -1, -2)
     if is_vector:
         result = columns_of(result[..., 0]) if B.ndim > 1 else result[..., 0]
     return _delivered((result, columns_of(packed), pivots, info), out)
+
+
+def _without_batch(array: Array, batch: tuple[int, ...], own: tuple[int, ...]) -> Array:
+    """What is alike along the dimensions of a batch that A was expanded to."""
+    missing = len(batch) - len(own)
+    shared = tuple(slice(1) if size == 1 else slice(None) for size in own)
+    return array[(*(0,) * missing, *shared)] if array.size else array.reshape(*own, *array.shape[len(batch) :])
 
 
 def is_vector_for(A: Array, B: Array) -> bool:
@@ -319,6 +329,8 @@ def solve_triangular(input, B, upper, left=True, unitriangular=False, out=None):
         raise not_implemented("triangular_solve_cpu", input)
     if out is not None and out.dtype != input.dtype:
         raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(out)}")
+    if B.dtype != input.dtype:
+        B = cast(B, input.dtype)
     if left:
         return deliver(columns_of(quiet(triangular_solution, input, B, upper, unitriangular)), out)
     turned = [np.swapaxes(each, -1, -2) for each in (input, B)]

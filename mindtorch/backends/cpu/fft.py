@@ -19,6 +19,7 @@ _INVERSE = ("forward", "ortho", "backward")
 
 def fft_c2c(input, dim, normalization, forward, out=None):
     _check_kind(input, "c", "complex")
+    _check_dims(input, dim)
     if not dim:
         return deliver(input.copy("K"), out)
     if forward:
@@ -30,8 +31,10 @@ def fft_c2c(input, dim, normalization, forward, out=None):
 
 def fft_r2c(input, dim, normalization, onesided, out=None):
     _check_kind(input, "fV", "floating-point")
+    _check_dims(input, dim)
     if input.dtype not in (np.float32, np.float64):
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {scalar_name(input)}")
+    _check_last(dim)
     transform = np.fft.rfftn if onesided else np.fft.fftn
     result = quiet(transform, input, axes=dim, norm=_FORWARD[normalization])
     return _delivered(result, input, dim, dim[-1], out)
@@ -39,9 +42,26 @@ def fft_r2c(input, dim, normalization, onesided, out=None):
 
 def fft_c2r(input, dim, normalization, last_dim_size, out=None):
     _check_kind(input, "c", "complex")
+    _check_dims(input, dim)
+    _check_last(dim)
+    geometry.check_sizes((*input.shape[: dim[-1]], last_dim_size, *input.shape[dim[-1] + 1 :]))
     sizes = [input.shape[each] for each in dim[:-1]] + [last_dim_size]
     result = quiet(np.fft.irfftn, input, s=sizes, axes=dim, norm=_INVERSE[normalization])
     return _delivered(result, input, dim, dim[-1], out)
+
+
+def _check_dims(input: Array, dims: Sequence[int]) -> None:
+    """torch takes for granted that the dimensions are counted from the front, and reads elsewhere if they are not."""
+    for dim in dims:
+        if not 0 <= dim < input.ndim:
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [0, {input.ndim - 1}], but got {dim})"
+            )
+
+
+def _check_last(dims: Sequence[int]) -> None:
+    if not dims:
+        raise RuntimeError("ArrayRef: attempted to access back() of empty list")
 
 
 def _check_kind(input: Array, kinds: str, wanted: str) -> None:

@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu.casting import deliver
-from mindtorch.backends.cpu.checks import expect_dtype, expect_float, expect_index_dtype, not_implemented
+from mindtorch.backends.cpu.checks import (
+    expect_dtype,
+    expect_float,
+    expect_index_dtype,
+    expect_sizes,
+    not_implemented,
+)
 from mindtorch.backends.cpu.precision import widen
-from mindtorch.geometry import wrap_dim
+from mindtorch.geometry import check_sizes, wrap_dim
 from mindtorch.quiet import quiet
 
 Array = np.ndarray
@@ -39,6 +45,7 @@ def _pool(
             many = "Ints" if dims == 2 else "three Ints"
             raise RuntimeError(f"fractional_max_pool{dims}d: {name} must either be a single Int or tuple of {many}")
     _check_input(input, kernel_size, output_size)
+    check_sizes((*input.shape[:-dims], *output_size))
     _check_samples(input, samples, dims)
     if input.dtype.kind in "biuc":
         raise not_implemented(f"fractional_max_pool{dims}d_out_frame", input)
@@ -114,6 +121,8 @@ def _check_gradient(grad: Array, input: Array, output_size: Ints, indices: Array
     for dim, (side, size) in enumerate(zip(sides, output_size), first):
         if grad.shape[wrap_dim(dim, grad.ndim)] != size:
             raise RuntimeError(f"{name}_out(): gradOutput {side} unexpected")
+    for what, array in (("gradOutput", grad), ("indices", indices)):
+        expect_sizes(array, (*input.shape[:-dims], *output_size), what)
     expect_float(input, f"{name}_out_frame")
     expect_dtype(grad, input)
     expect_index_dtype(indices)

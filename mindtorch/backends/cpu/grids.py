@@ -16,7 +16,7 @@ import numpy as np
 
 from mindtorch.backends.cpu.checks import expect_dtype, expect_float
 from mindtorch.backends.cpu.precision import widen
-from mindtorch.backends.grid_checks import BICUBIC, NEAREST, check_grid
+from mindtorch.backends.grid_checks import BICUBIC, NEAREST, check_grid, check_modes
 from mindtorch.quiet import quiet
 
 Array = np.ndarray
@@ -44,16 +44,19 @@ class _Taps(NamedTuple):
 
 
 def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
+    check_modes(interpolation_mode, padding_mode)
     _check(input, grid, 4, interpolation_mode, "grid_sampler_2d_cpu_kernel_impl")
     return quiet(_sample, input, grid, _Options(interpolation_mode, padding_mode, align_corners))
 
 
 def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners):
+    check_modes(interpolation_mode, padding_mode)
     _check(input, grid, 5, interpolation_mode, "grid_sampler3d_cpu")
     return quiet(_sample, input, grid, _Options(interpolation_mode, padding_mode, align_corners))
 
 
 def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+    check_modes(interpolation_mode, padding_mode)
     _check(input, grid, 4, interpolation_mode, "grid_sampler_2d_backward_cpu_kernel_impl")
     expect_dtype(grad_output, input)
     _check_rank(grad_output, 4)
@@ -62,6 +65,7 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
 
 
 def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+    check_modes(interpolation_mode, padding_mode)
     _check(input, grid, 5, interpolation_mode, "grid_sampler_3d_backward_cpu")
     expect_dtype(grad_output, input)
     _check_rank(grad_output, 5)

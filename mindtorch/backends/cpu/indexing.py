@@ -301,6 +301,10 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     """Every place gets the gradients of all windows that show it; one place of all windows at a time never overlaps."""
     result = aligned.zeros(input_sizes, grad_in.dtype)
     windows = view.unfold(result, dim, size, step)
+    if windows.shape != grad_in.shape:
+        both = iterator.broadcast_shapes(windows.shape, grad_in.shape)
+        iterator.check_inplace_shape(windows, both)
+        iterator.check_inplace_shape(grad_in, both)
     for place in range(size):
         shown = windows[..., place]
         quiet(np.add, shown, grad_in[..., place], out=shown)

@@ -186,6 +186,8 @@ def _check_nll_shapes(input: np.ndarray, target: np.ndarray, weight: np.ndarray 
     if input.ndim == 1 and target.size != 1:
         raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {target.size}")
     if input.ndim == 2 and target.shape != input.shape[:1]:
+        if not target.ndim:
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
         raise RuntimeError(f"size mismatch (got input: {list(input.shape)}, target: {list(target.shape)})")
     classes = input.shape[-1]
     if weight is not None and weight.shape != (classes,):
@@ -253,8 +255,9 @@ def _mse_gradient(
     grad_output: np.ndarray, input: np.ndarray, target: np.ndarray, reduction: int, out: np.ndarray | None
 ) -> np.ndarray:
     slope = _difference(input, target)
+    broadcast_shapes(slope.shape, grad_output.shape)
     slope *= slope.dtype.type(_mean_factor(2.0, slope.size, reduction))  # of integers, a mean is 0
-    return deliver_cast(np.asarray(slope * widen(grad_output), order="C"), _result_like(input, target), out)
+    return deliver_cast(np.asarray(slope * widen(grad_output), order="C"), input, out)
 
 
 def _check_gradient_dtype(grad: np.ndarray, input: np.ndarray, target: np.ndarray) -> None:
@@ -306,18 +309,22 @@ def _smooth_l1_gradient(
     difference = _difference(
         *(np.asarray(each, np.int64) if each.dtype == np.uint8 else each for each in (input, target))
     )
+    broadcast_shapes(difference.shape, grad_output.shape)
     slope = np.clip(difference / beta, -1, 1) if beta else np.sign(difference)
     slope *= _mean_factor(1.0, slope.size, reduction) if checks.is_float(like) or reduction != MEAN else 0
-    return deliver_cast(np.asarray(slope * widen(grad_output), order="C"), like, out)
+    return deliver_cast(np.asarray(slope * widen(grad_output), order="C"), input, out)
 
 
 def binary_cross_entropy(input, target, weight, reduction, out=None):
     _check_same_dtype(input, out)
-    checks.expect_float(input, "binary_cross_entropy")
     _check_same_dtype(input, target, weight)
+    checks.expect_float(input, "binary_cross_entropy")
     aligned.check_walk(input)
     _check_probabilities(input, "input")
     _check_probabilities(target, "target")
+    if target.shape != input.shape or (weight is not None and weight.ndim > input.ndim):
+        shapes = [each.shape for each in (input, target, weight) if each is not None]
+        check_inplace_shape(input, broadcast_shapes(*shapes))
     return quiet(_cross_entropy, input, target, weight, reduction, out)
 
 
@@ -335,8 +342,9 @@ def _cross_entropy(
 
 def binary_cross_entropy_backward(grad_output, input, target, weight, reduction, out=None):
     _check_same_dtype(input, out)
+    _check_same_dtype(grad_output, input, target, weight)
     checks.expect_float(input, "binary_cross_entropy_backward")
-    _check_same_dtype(input, grad_output, target, weight)
+    broadcast_shapes(grad_output.shape, input.shape, target.shape)
     return quiet(_cross_entropy_gradient, grad_output, input, target, weight, reduction, out)
 
 
@@ -382,6 +390,11 @@ def _check_logits(
     input: np.ndarray, target: np.ndarray, weight: np.ndarray | None, pos_weight: np.ndarray | None
 ) -> None:
     """The result has the shape and the dtype of the target, whatever the other operands are."""
+    if target.dtype.kind == "b":
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
     if pos_weight is not None:
         check_inplace_shape(input, broadcast_shapes(input.shape, pos_weight.shape, target.shape))
     check_inplace_shape(target, broadcast_shapes(target.shape, input.shape))

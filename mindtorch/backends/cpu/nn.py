@@ -27,7 +27,7 @@ from mindtorch.backends.cpu.cells import gru_cell_backward as gru_cell_backward
 from mindtorch.backends.cpu.cells import lstm_cell as lstm_cell
 from mindtorch.backends.cpu.cells import lstm_cell_backward as lstm_cell_backward
 from mindtorch.backends.cpu.convolution import Geometry, add_bias, correlate, correlate_weight, scatter
-from mindtorch.backends.cpu.convolution_checks import check_gradient, check_input, geometry_of
+from mindtorch.backends.cpu.convolution_checks import check_dims, check_gradient, check_input, geometry_of
 from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool2d as fractional_max_pool2d
 from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool2d_backward as fractional_max_pool2d_backward
 from mindtorch.backends.cpu.fractional_pooling import fractional_max_pool3d as fractional_max_pool3d
@@ -109,6 +109,8 @@ scipy_sparse = lazy("scipy.sparse")
 
 
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    if input.ndim < 3:
+        check_dims(input, weight)
     geometry = geometry_of(input.ndim - 2, stride, padding, dilation, output_padding, groups)
     check_input(input, weight, bias, geometry, transposed)
     size_of = geometry.transposed_size if transposed else geometry.output_size
@@ -132,6 +134,8 @@ def convolution_backward(
     groups,
     output_mask,
 ):
+    if weight.ndim < 3:
+        check_dims(input, weight)
     geometry = geometry_of(weight.ndim - 2, stride, padding, dilation, output_padding, groups)
     check_gradient(grad_output, input, weight, geometry, transposed)
     _check_takes_gradients(input, dilation, transposed, output_mask)
@@ -182,7 +186,7 @@ def _convolution_grads(
 
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, out=None):
     checks.expect_float(input, "batch_norm")
-    checks.expect_parameter_dtypes(input, weight, bias, running_mean, running_var)
+    checks.expect_parameters(input, weight, bias, running_mean, running_var)
     aligned.check_walk(input)
     x = _by_channel(widen(input))
     result = quiet(_batch_norm, x, widen(weight), widen(bias), running_mean, running_var, training, momentum, eps)
@@ -221,8 +225,9 @@ def native_batch_norm_backward(
     grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
 ):
     checks.expect_float(input, "batch_norm_backward_cpu")
-    checks.expect_parameter_dtypes(input, weight, running_mean, running_var, save_mean, save_invstd)
+    checks.expect_parameters(input, weight, running_mean, running_var, save_mean, save_invstd)
     checks.expect_dtype(grad_out, input)
+    checks.expect_sizes(grad_out, input.shape, "grad_out")
     mean, invstd = save_mean, save_invstd
     if not train:
         mean, invstd = widen(running_mean), quiet(_reciprocal_deviation, widen(running_var), eps)
@@ -266,6 +271,7 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
     checks.expect_dtypes(input if weight is None else weight, mean, rstd)
     _check_layer_norm_dtypes(input, weight, bias)
     dims = len(normalized_shape)
+    checks.expect_sizes(grad_out, input.shape, "grad_out")
     grad, x = (normalization.rows_of(widen(array), dims) for array in (grad_out, input))
     mean, rstd = widen(mean).reshape(-1, 1), widen(rstd).reshape(-1, 1)
     grads = quiet(normalization.row_gradients, grad, x, mean, rstd, _flat(widen(weight)), output_mask)
@@ -284,6 +290,8 @@ def _check_layer_norm(
     input: np.ndarray, shape: tuple[int, ...], weight: np.ndarray | None, bias: np.ndarray | None
 ) -> None:
     _check_layer_norm_sizes(input, shape, weight, bias)
+    if not checks.is_float(input) and np.float32 in [each.dtype for each in (weight, bias) if each is not None]:
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
     checks.expect_float(input, "LayerNormKernelImpl")
     _check_layer_norm_dtypes(input, weight, bias)
 
@@ -335,7 +343,12 @@ def embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
 def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
     checks.expect_indices(indices, "indices", "embedding_backward")
     rows = indices.reshape(-1)
-    grad = widen(grad_output).reshape(rows.size, grad_output.shape[-1])
+    width = grad_output.shape[-1] if grad_output.ndim else 1
+    if grad_output.size != rows.size * width:
+        raise RuntimeError(f"shape '{[rows.size, width]}' is invalid for input of size {grad_output.size}")
+    if num_weights < 0:
+        raise RuntimeError("zeros: Dimension size must be non-negative.")
+    grad = widen(grad_output).reshape(rows.size, width)
     share = np.ones(rows.size, grad.dtype)
     if scale_grad_by_freq:
         share /= np.bincount(rows, minlength=num_weights)[rows]

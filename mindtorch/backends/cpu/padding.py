@@ -95,6 +95,7 @@ class _Padding:
             found = grad.shape[places[name]]
             if found != expected[name]:
                 raise RuntimeError(self._text(dims).format(name, expected[name], found))
+        checks.expect_sizes(grad, (*input.shape[:-dims], *sizes), "grad_output")
 
     def _text(self, dims: int) -> str:
         """How the kernel for so many dimensions writes it."""

@@ -109,6 +109,7 @@ def avg_pool3d_backward(
     geometry = (kernel_size, stride, padding, [1], ceil_mode)
     window, divisor = _average_window(input, "avg_pool3d", geometry, count_include_pad, divisor_override)
     _check_gradient_size(grad_output, input, window)
+    checks.expect_sizes(grad_output, (*input.shape[:-3], *window.size), "grad_output")
     _check_wide(input, "avg_pool3d_backward_out_frame")
     checks.expect_dtype(grad_output, input)
     return quiet(pooling.spread, grad_output, input.shape, window, divisor)
@@ -162,6 +163,7 @@ def adaptive_avg_pool2d_backward(grad_output, input):
     template = "adaptive_avg_pool2d_backward_out_cpu_template: Expected"
     _check_gradient_dims(grad_output, input, f"{template} dimensions {input.ndim} for `grad_output`")
     checks.expect_gradient_dtype(grad_output, input, "grad_output", template)
+    checks.expect_sizes(grad_output, (*input.shape[:-2], *grad_output.shape[-2:]), "grad_output")
     checks.expect_float(grad_output, "adaptive_avg_pool2d_backward")
     grad = quiet(adaptive_pooling.adaptive_spread, widen(grad_output), input.shape[-2:])
     return _as_image(deliver(grad, input), input)
@@ -172,6 +174,7 @@ def adaptive_avg_pool3d_backward(grad_output, input):
     _check_gradient_dims(grad_output, input, f"{template} dimensions {input.ndim} for `gradOutput_`")
     checks.expect_float(input, "adaptive_avg_pool3d_backward_cpu")
     checks.expect_dtype(grad_output, input)
+    checks.expect_sizes(grad_output, (*input.shape[:-3], *grad_output.shape[-3:]), "gradOutput_")
     grad = quiet(adaptive_pooling.adaptive_spread, widen(grad_output), input.shape[-3:])
     return np.ascontiguousarray(deliver(grad, input))
 
@@ -181,6 +184,8 @@ def _check_adaptive(op: str, input: np.ndarray, size: Sequence[int], dims: int) 
         raise RuntimeError(f"{op}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {list(input.shape)}")
     if len(size) != dims:
         raise RuntimeError(f"{op}: output_size must be {dims}")
+    if min(size) < 0:
+        raise RuntimeError("numel: integer multiplication overflow")
 
 
 def _check_gradient_dims(array: np.ndarray, input: np.ndarray, expected: str) -> None:
@@ -250,7 +255,8 @@ def _check_maxima(grad_output: np.ndarray, input: np.ndarray, indices: np.ndarra
             )
     checks.expect_gradient_dtype(grad_output, input, name)
     _check_gradient_dims(indices, input, f"expected dimensions {input.ndim} for `indices`")
-    _check_gradient_dims(grad_output, input, f"expected dimensions {input.ndim} for `{name}`")
+    checks.expect_sizes(grad_output, indices.shape, name)
+    checks.expect_sizes(grad_output, (*input.shape[:-dims], *grad_output.shape[-dims:]), name)
 
 
 # -------------------- the way back --------------------

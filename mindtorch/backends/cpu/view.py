@@ -16,7 +16,7 @@ from mindtorch.backends.cpu.casting import copy_into, deliver_same
 from mindtorch.backends.cpu.strided import Array, laid_out, storage_of, strided, strides_of
 from mindtorch.batched_array import BatchedArray, level_numbered
 from mindtorch.dtype import FROM_NUMPY
-from mindtorch.iterator import is_expanded
+from mindtorch.iterator import check_distinct, is_expanded
 
 _ALL = builtins.slice(None)
 
@@ -234,6 +234,7 @@ def _replaced(input: Array, src: Array, view_of: Any, *args: Any) -> Array:
             "expected src to have a size equal to the slice of self. "
             f"src size = {list(src.shape)}, slice size = {list(part.shape)}"
         )
+    check_distinct(part)
     copy_into(part, src)
     return result
 
