@@ -13,6 +13,8 @@ def check_modes(interpolation: int, padding: int) -> None:
 
 def check_grid(input: Any, grid: Any, ndim: int, mode: int) -> None:
     """torch's errors for what an op that samples images of `ndim` dimensions cannot take."""
+    if not (input.ndim and grid.ndim):
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     given = f"got input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
     if input.shape[0] != grid.shape[0]:
         raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but {given}")

@@ -43,7 +43,10 @@ def prelu_kernel_backward(grad_output: Tensor, input: Tensor, weight: Tensor) ->
         check_same_dtype(each.dtype.numpy, input.dtype.numpy)
     _check_floating("prelu_backward_cpu", input)
     positive = input > 0
-    return ops.where(positive, grad_output, weight * grad_output), ops.where(positive, 0, input * grad_output)
+    of_input, of_weight = ops.where(positive, grad_output, weight * grad_output), input * grad_output
+    if of_weight.shape != of_input.shape:
+        of_weight = of_weight.expand(of_input.shape)
+    return of_input, ops.where(positive, 0, of_weight)
 
 
 # The constants for which mean 0 and variance 1 stay as they are from layer to layer.

@@ -309,10 +309,17 @@ def _in_place_of(right: Tensor, solution: Tensor) -> Tensor:
 def _check_lstsq(input: Tensor, b: Tensor, driver: str | None) -> None:
     if input.ndim < 2:
         raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
+    if not b.ndim:
+        raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
     if not 0 <= input.ndim - b.ndim <= 1:
         raise RuntimeError(
             "torch.linalg.lstsq: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) "
             "<= 1"
+        )
+    if input.dtype is not b.dtype:
+        raise RuntimeError(
+            "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
+            f"{input.dtype.storage_name} and other's dtype {b.dtype.storage_name}"
         )
     if not (input.is_floating_point() or input.is_complex()) or input.element_size() == 2:
         raise RuntimeError("This function doesn't handle types other than float and double")

@@ -356,6 +356,8 @@ def inner(input, other):
             "inner() the last dimension must match on both input tensors but got shapes "
             f"{list(input.shape)} and {list(other.shape)}"
         )
+    if input.dtype is not other.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     if input.ndim == other.ndim == 1:
         return input.dot(other).view(())
     return tensordot(input, other, (-1,), (-1,))

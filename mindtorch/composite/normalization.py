@@ -46,6 +46,9 @@ def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
 
 
 def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
+    if input.ndim < 2:
+        for dim in (0, 1):
+            input.size(dim)  # refuses a dimension that there is not
     check_groups(input, num_groups, weight, bias)
     input = input.contiguous(memory_format=suggested_format(input._mt_array))  # which is what is saved
     images, channels = input._mt_array.shape[:2]

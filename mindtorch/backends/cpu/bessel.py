@@ -111,4 +111,16 @@ zeta = binary(
     )
 )
 igamma = binary(Op(loops(_by_scipy("gammainc"), FLOATS), refusals=not_implemented("igamma_cpu", *ONLY_FLOATING)))
-igammac = binary(Op(loops(_by_scipy("gammaincc"), FLOATS), refusals=not_implemented("igammac_cpu", *ONLY_FLOATING)))
+
+
+def _gammaincc(a: Array, x: Array, out: Array | None = None) -> Array:
+    """Around a = 0.5, scipy's series for small x is cut off too early: there, one step of the recurrence in a."""
+    result = scipy_special.gammaincc(a, x)
+    is_cut = (np.abs(a - 0.5) < 0.2) & (x > 0) & (x <= 1.1)
+    if result.dtype != np.float64 or not np.count_nonzero(is_cut):
+        return result if out is None else copy(result, out)
+    stepped = scipy_special.gammaincc(a + 1, x) - x**a * np.exp(-x) / scipy_special.gamma(a + 1)
+    return choose(is_cut, stepped, result, out)
+
+
+igammac = binary(Op(loops(_gammaincc, FLOATS), refusals=not_implemented("igammac_cpu", *ONLY_FLOATING)))

@@ -57,11 +57,11 @@ def check_input(
     input: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, geometry: Geometry, transposed: bool
 ) -> None:
     _check_shapes(input, weight, bias, geometry, transposed)
-    checks.expect_dtype(weight, input)
     if bias is not None and bias.dtype != input.dtype:
         raise RuntimeError(
             f"Input type ({checks.c_name(input)}) and bias type ({checks.c_name(bias)}) should be the same"
         )
+    checks.expect_dtype(weight, input)
     if not _has_kernel(input.dtype, geometry, transposed):
         raise checks.not_implemented(_kernel_name(geometry, transposed), input)
 

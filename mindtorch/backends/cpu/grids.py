@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mindtorch.backends.cpu.checks import expect_dtype, expect_float
+from mindtorch.backends.cpu.checks import expect_dtype, expect_float, expect_sizes
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.grid_checks import BICUBIC, NEAREST, check_grid, check_modes
 from mindtorch.quiet import quiet
@@ -59,7 +59,7 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
     check_modes(interpolation_mode, padding_mode)
     _check(input, grid, 4, interpolation_mode, "grid_sampler_2d_backward_cpu_kernel_impl")
     expect_dtype(grad_output, input)
-    _check_rank(grad_output, 4)
+    _check_gradient(grad_output, input, grid)
     options = _Options(interpolation_mode, padding_mode, align_corners)
     return quiet(_go_back, grad_output, input, grid, options, output_mask)
 
@@ -68,7 +68,7 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
     check_modes(interpolation_mode, padding_mode)
     _check(input, grid, 5, interpolation_mode, "grid_sampler_3d_backward_cpu")
     expect_dtype(grad_output, input)
-    _check_rank(grad_output, 5)
+    _check_gradient(grad_output, input, grid)
     options = _Options(interpolation_mode, padding_mode, align_corners)
     return quiet(_go_back, grad_output, input, grid, options, output_mask)
 
@@ -79,9 +79,10 @@ def _check(input: Array, grid: Array, ndim: int, mode: int, name: str) -> None:
     expect_dtype(grid, input)
 
 
-def _check_rank(grad: Array, dims: int) -> None:
-    if grad.ndim != dims:
-        raise RuntimeError(f"TensorAccessor expected {dims} dims but tensor has {grad.ndim}")
+def _check_gradient(grad: Array, input: Array, grid: Array) -> None:
+    if grad.ndim != input.ndim:
+        raise RuntimeError(f"TensorAccessor expected {input.ndim} dims but tensor has {grad.ndim}")
+    expect_sizes(grad, (*input.shape[:2], *grid.shape[1:-1]), "grad_output")
 
 
 # -------------------- images --------------------

@@ -322,9 +322,6 @@ def binary_cross_entropy(input, target, weight, reduction, out=None):
     aligned.check_walk(input)
     _check_probabilities(input, "input")
     _check_probabilities(target, "target")
-    if target.shape != input.shape or (weight is not None and weight.ndim > input.ndim):
-        shapes = [each.shape for each in (input, target, weight) if each is not None]
-        check_inplace_shape(input, broadcast_shapes(*shapes))
     return quiet(_cross_entropy, input, target, weight, reduction, out)
 
 

@@ -188,6 +188,10 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     checks.expect_float(input, "batch_norm")
     checks.expect_parameters(input, weight, bias, running_mean, running_var)
     aligned.check_walk(input)
+    if weight is not None and weight.ndim != 1:
+        weight = weight.reshape(-1)
+    if bias is not None and bias.ndim != 1:
+        bias = bias.reshape(-1)
     x = _by_channel(widen(input))
     result = quiet(_batch_norm, x, widen(weight), widen(bias), running_mean, running_var, training, momentum, eps)
     normal, *statistics = result
@@ -228,6 +232,8 @@ def native_batch_norm_backward(
     checks.expect_parameters(input, weight, running_mean, running_var, save_mean, save_invstd)
     checks.expect_dtype(grad_out, input)
     checks.expect_sizes(grad_out, input.shape, "grad_out")
+    if weight is not None and weight.ndim != 1:
+        weight = weight.reshape(-1)
     mean, invstd = save_mean, save_invstd
     if not train:
         mean, invstd = widen(running_mean), quiet(_reciprocal_deviation, widen(running_var), eps)
@@ -273,6 +279,9 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
     dims = len(normalized_shape)
     checks.expect_sizes(grad_out, input.shape, "grad_out")
     grad, x = (normalization.rows_of(widen(array), dims) for array in (grad_out, input))
+    for name, statistic in (("mean", mean), ("rstd", rstd)):
+        if statistic.size != len(x):
+            raise RuntimeError(f"expected {len(x)} elements in `{name}` but got {statistic.size}")
     mean, rstd = widen(mean).reshape(-1, 1), widen(rstd).reshape(-1, 1)
     grads = quiet(normalization.row_gradients, grad, x, mean, rstd, _flat(widen(weight)), output_mask)
     shapes = (input.shape, tuple(normalized_shape), tuple(normalized_shape))

@@ -63,7 +63,8 @@ class _Padding:
 
     def _check(self, shape: Sequence[int], padding: Sequence[int], dims: int) -> None:
         if len(padding) != 2 * dims:
-            raise RuntimeError(f"padding size is expected to be {2 * dims}, but got: {len(padding)}")
+            found = f", but got: {len(padding)}" if self.edge is _reflect else ""
+            raise RuntimeError(f"padding size is expected to be {2 * dims}{found}")
         if len(shape) not in (dims + 1, dims + 2) or 0 in shape[-dims - 1 :]:
             raise RuntimeError(
                 f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size and other "

@@ -62,18 +62,19 @@ def check_window(kernel: Dims, stride: Dims, padding: Dims, dilation: Dims) -> N
     for k, p, d in zip(kernel, padding, dilation):
         if p < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
-        if p > ((k - 1) * d + 1) // 2:
+        if p > int(((k - 1) * d + 1) / 2):
             raise RuntimeError(
                 "pad should be at most half of effective kernel size, "
                 f"but got pad={p}, kernel_size={k} and dilation={d}"
             )
-    axes = _AXES[len(kernel)]
-    if min(kernel) <= 0:
-        sizes = " ".join(f"k{axis}: {k}" for axis, k in zip(axes, kernel))
-        raise RuntimeError(f"kernel size should be greater than zero, but got {sizes}")
-    if min(dilation) <= 0:
-        spread = " ".join(f"dilation{axis}: {d}" for axis, d in zip(axes, dilation))
-        raise RuntimeError(f"dilation should be greater than zero, but got {spread}")
+    for name, prefix, sizes in (
+        ("kernel size", "k", kernel),
+        ("stride", "d", stride),
+        ("dilation", "dilation", dilation),
+    ):
+        if min(sizes) <= 0:
+            given = " ".join(f"{prefix}{axis}: {size}" for axis, size in zip(_AXES[len(sizes)], sizes))
+            raise RuntimeError(f"{name} should be greater than zero, but got {given}")
 
 
 def check_output(op: str, shape: Dims, kernel: Dims, size: Dims) -> None:

@@ -69,6 +69,7 @@ def _max_pool_backward(
     checks.expect_index_dtype(indices)
     if grad_output.shape != indices.shape:
         raise RuntimeError(f"Expected grad_output of shape {list(indices.shape)}, got {list(grad_output.shape)}")
+    checks.expect_sizes(grad_output, (*input.shape[: -window.dims], *window.size), "grad_output")
     grad = quiet(pooling.scatter_to, widen(grad_output), indices, input.shape, window.dims, window.overlaps())
     return _as_image(deliver(grad, input, out), input, out)
 
@@ -109,7 +110,6 @@ def avg_pool3d_backward(
     geometry = (kernel_size, stride, padding, [1], ceil_mode)
     window, divisor = _average_window(input, "avg_pool3d", geometry, count_include_pad, divisor_override)
     _check_gradient_size(grad_output, input, window)
-    checks.expect_sizes(grad_output, (*input.shape[:-3], *window.size), "grad_output")
     _check_wide(input, "avg_pool3d_backward_out_frame")
     checks.expect_dtype(grad_output, input)
     return quiet(pooling.spread, grad_output, input.shape, window, divisor)
@@ -128,6 +128,7 @@ def _check_gradient_size(grad_output: np.ndarray, input: np.ndarray, window: poo
     sizes = (input.shape[-window.dims - 1], *window.size)
     for dim, size in enumerate(sizes, input.ndim - len(sizes)):
         checks.expect_size(grad_output, input.ndim, dim, size)
+    checks.expect_sizes(grad_output, (*input.shape[: -window.dims], *window.size), "grad_output")
 
 
 def _check_averaged(input: np.ndarray, kernel: str, out: np.ndarray | None) -> None:
@@ -154,9 +155,7 @@ def adaptive_avg_pool2d(input, output_size):
 def adaptive_avg_pool3d(input, output_size):
     _check_adaptive("adaptive_avg_pool3d", input, output_size, 3)
     checks.expect_float(input, "adaptive_avg_pool3d_cpu")
-    return np.ascontiguousarray(
-        deliver(quiet(adaptive_pooling.adaptive_average, widen(input), tuple(output_size)), input)
-    )
+    return laid_out(deliver(quiet(adaptive_pooling.adaptive_average, widen(input), tuple(output_size)), input), None)
 
 
 def adaptive_avg_pool2d_backward(grad_output, input):
@@ -176,7 +175,7 @@ def adaptive_avg_pool3d_backward(grad_output, input):
     checks.expect_dtype(grad_output, input)
     checks.expect_sizes(grad_output, (*input.shape[:-3], *grad_output.shape[-3:]), "gradOutput_")
     grad = quiet(adaptive_pooling.adaptive_spread, widen(grad_output), input.shape[-3:])
-    return np.ascontiguousarray(deliver(grad, input))
+    return laid_out(deliver(grad, input), None)
 
 
 def _check_adaptive(op: str, input: np.ndarray, size: Sequence[int], dims: int) -> None:
