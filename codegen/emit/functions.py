@@ -10,7 +10,7 @@ from .changes import checks, marks
 from .conversions import conversions, fails_when_number, takes_number, tensor_checks
 from .names import array_name, comma_separated, function_name, kernel_table, registered_name, root_of
 from .old_calls import OldCalls, old_calls_of
-from .recording import Recording, recording_of, refused_operands
+from .recording import Recording, recording_of, refusing_lines
 from .signatures import (
     Signature,
     generator_twin,
@@ -89,7 +89,7 @@ class Function:
     generator_function: str | None
     passed_to_generator: str
     has_no_derivative: bool
-    refused_operands: str | None
+    refusing_lines: tuple[str, ...]
     marks_requires_grad: bool
     explained: str
     composite_call: str
@@ -153,7 +153,7 @@ def function_of(model: Model, op: Op) -> Function:
         generator_function=function_name(model, twin) if twin else None,
         passed_to_generator=signature_of(model, twin, public=False).passed if twin else "",
         has_no_derivative=model.derivative_of(op) is None,
-        refused_operands=refused_operands(model, op) if op.kind == "out" else None,
+        refusing_lines=refusing_lines(model, op) if op.kind == "out" else (),
         marks_requires_grad=takes_requires_grad(op),
         explained=_explained(op, itself, signature) if public or composite or op.kind == "out" else "",
         composite_call=composite_call,

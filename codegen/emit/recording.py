@@ -205,8 +205,8 @@ def _kept_after(derivative: Derivative, op: Op, use: SavedUse) -> str:
 _INTEGRAL = ("integral", "number_integral")
 
 
-def refused_operands(model: Model, op: Op) -> str | None:
-    """What an ``out=`` function refuses, and how it calls itself; None if its formulas say non-differentiable.
+def refusing_lines(model: Model, op: Op) -> tuple[str, ...]:
+    """The lines by which an ``out=`` function refuses what requires grad; none if its formulas say non-differentiable.
 
     torch has a fallback for ops that it has no formulas of, as factories and ops of integers; it uses their full names.
     """
@@ -218,8 +218,11 @@ def refused_operands(model: Model, op: Op) -> str | None:
         operands = functional.schema.tensor_arguments if functional.is_composite else ()
     is_without = derivative is None and (functional.dtypes in _INTEGRAL or functional.factory)
     if not operands and not is_without:
-        return None
+        return ()
     has_formulas = derivative.is_implemented if derivative is not None else not is_without
     name = op.schema.base if has_formulas else f"aten::{op.schema.base}"
     inputs = [f"*{a.python_name}" if a.type.is_list else a.python_name for a in operands]
-    return comma_separated([f'"{name}"', *inputs, "out" if len(op.schema.out_arguments) == 1 else "*out"])
+    outs = "out" if len(op.schema.out_arguments) == 1 else "*out"
+    operands = comma_separated([f'"{name}"', *inputs, outs])
+    refuse = f"refuse_grad({operands})"
+    return (refuse,) if inputs or outs != "out" else ("if out._mt_edge is not None:", f"    {refuse}")

@@ -12,7 +12,7 @@ from mindtorch import state
 from mindtorch._generated.nodes import factory as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import recorded, refuse_grad
+from mindtorch.autograd.outputs import flagged, recorded, refuse_grad
 from mindtorch.autograd.saved_tensor import save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import factory as composite
@@ -67,7 +67,7 @@ def empty(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "empty")
-        return empty_out(size, *more_size, memory_format=memory_format, out=out).requires_grad_(requires_grad)
+        return flagged(empty_out(size, *more_size, memory_format=memory_format, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -94,6 +94,8 @@ def empty_out(size, *more_size, memory_format=None, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(empty_out, size, *more_size, memory_format=memory_format, out=out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::empty", out)
     try:
         adopt_result(out, _empty_kernels[type(out_array)](size, None, None, None, None, memory_format, out=out_array))
     except CALL_ERRORS as error:
@@ -151,7 +153,7 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "zeros")
-        return zeros_out(size, *more_size, out=out).requires_grad_(requires_grad)
+        return flagged(zeros_out(size, *more_size, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -178,6 +180,8 @@ def zeros_out(size, *more_size, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(zeros_out, size, *more_size, out=out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::zeros", out)
     try:
         adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
     except CALL_ERRORS as error:
@@ -205,7 +209,7 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "ones")
-        return ones_out(size, *more_size, out=out).requires_grad_(requires_grad)
+        return flagged(ones_out(size, *more_size, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -232,6 +236,8 @@ def ones_out(size, *more_size, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ones_out, size, *more_size, out=out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::ones", out)
     try:
         adopt_result(out, _ones_kernels[type(out_array)](size, None, None, None, None, out=out_array))
     except CALL_ERRORS as error:
@@ -259,7 +265,7 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=F
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "full")
-        return full_out(size, fill_value, out=out).requires_grad_(requires_grad)
+        return flagged(full_out(size, fill_value, out=out), requires_grad)
     if type(size) is not tuple:
         size = ints_of(size, "full", "size", 1)
     if type(fill_value) is not int and type(fill_value) is not float:
@@ -286,6 +292,8 @@ def full_out(size, fill_value, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(full_out, size, fill_value, out=out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::full", out)
     try:
         adopt_result(out, _full_kernels[type(out_array)](size, fill_value, None, None, None, None, out=out_array))
     except CALL_ERRORS as error:
@@ -309,7 +317,7 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "arange")
-        return arange_default_out(end, out=out).requires_grad_(requires_grad)
+        return flagged(arange_default_out(end, out=out), requires_grad)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "arange", "end", 1)
     if dtype is not None and type(dtype) is not Dtype:
@@ -333,6 +341,8 @@ def arange_default_out(end, *, out):
         return raise_bad_argument(arange_default_out, end, out=out)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "arange", "end", 1)
+    if out._mt_edge is not None:
+        refuse_grad("aten::arange", out)
     return composite.arange_end_out(end, out=out)
 
 
@@ -388,7 +398,7 @@ def arange_start_step(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "arange")
-        return arange_start_step_out(start, end, step, out=out).requires_grad_(requires_grad)
+        return flagged(arange_start_step_out(start, end, step, out=out), requires_grad)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "arange", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -469,6 +479,8 @@ def arange_start_step_out(start, end, step=1, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(arange_start_step_out, start, end, step, out=out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::arange", out)
     try:
         adopt_result(
             out, _arange_start_step_kernels[type(out_array)](start, end, step, None, None, None, None, out=out_array)
@@ -501,7 +513,7 @@ def linspace_default(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "linspace")
-        return linspace_default_out(start, end, steps, out=out).requires_grad_(requires_grad)
+        return flagged(linspace_default_out(start, end, steps, out=out), requires_grad)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "linspace", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -532,6 +544,8 @@ def linspace_default_out(start, end, steps, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(linspace_default_out, start, end, steps, out=out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::linspace", out)
     try:
         adopt_result(
             out, _linspace_default_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array)
@@ -561,7 +575,7 @@ def linspace_Tensor_Tensor(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "linspace")
-        return linspace_Tensor_Tensor_out(start, end, steps, out=out).requires_grad_(requires_grad)
+        return flagged(linspace_Tensor_Tensor_out(start, end, steps, out=out), requires_grad)
     if not isinstance(start, Tensor):
         return raise_bad_argument(
             linspace_Tensor_Tensor,
@@ -617,7 +631,7 @@ def linspace_Tensor_Tensor_out(start, end, steps, *, out):
         return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
     if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
-    refuse_grad("linspace", start, end, out)
+    refuse_grad("aten::linspace", start, end, out)
     return composite.linspace_tensors_out(start, end, steps, out=out)
 
 
@@ -640,7 +654,7 @@ def linspace_Tensor_Scalar(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "linspace")
-        return linspace_Tensor_Scalar_out(start, end, steps, out=out).requires_grad_(requires_grad)
+        return flagged(linspace_Tensor_Scalar_out(start, end, steps, out=out), requires_grad)
     if not isinstance(start, Tensor):
         return raise_bad_argument(
             linspace_Tensor_Scalar,
@@ -685,7 +699,7 @@ def linspace_Tensor_Scalar_out(start, end, steps, *, out):
         end = scalar_of(end, "linspace", "end", 2)
     if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
-    refuse_grad("linspace", start, out)
+    refuse_grad("aten::linspace", start, out)
     return composite.linspace_tensors_out(start, end, steps, out=out)
 
 
@@ -708,7 +722,7 @@ def linspace_Scalar_Tensor(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "linspace")
-        return linspace_Scalar_Tensor_out(start, end, steps, out=out).requires_grad_(requires_grad)
+        return flagged(linspace_Scalar_Tensor_out(start, end, steps, out=out), requires_grad)
     if not isinstance(end, Tensor):
         return raise_bad_argument(
             linspace_Scalar_Tensor,
@@ -841,7 +855,7 @@ def linspace_Scalar_Tensor_out(start, end, steps, *, out):
         start = scalar_of(start, "linspace", "start", 1)
     if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
-    refuse_grad("linspace", end, out)
+    refuse_grad("aten::linspace", end, out)
     return composite.linspace_tensors_out(start, end, steps, out=out)
 
 
@@ -875,7 +889,7 @@ def logspace_default(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "logspace")
-        return logspace_default_out(start, end, steps, base, out=out).requires_grad_(requires_grad)
+        return flagged(logspace_default_out(start, end, steps, base, out=out), requires_grad)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "logspace", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -913,6 +927,8 @@ def logspace_default_out(start, end, steps, base=10.0, *, out):
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
+    if out._mt_edge is not None:
+        refuse_grad("aten::logspace", out)
     return composite.logspace_out(start, end, steps, base, out=out)
 
 
@@ -946,7 +962,7 @@ def logspace_Tensor_Tensor(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "logspace")
-        return logspace_Tensor_Tensor_out(start, end, steps, base, out=out).requires_grad_(requires_grad)
+        return flagged(logspace_Tensor_Tensor_out(start, end, steps, base, out=out), requires_grad)
     if not isinstance(start, Tensor):
         return raise_bad_argument(
             logspace_Tensor_Tensor,
@@ -1010,7 +1026,7 @@ def logspace_Tensor_Tensor_out(start, end, steps, base=10.0, *, out):
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
-    refuse_grad("logspace", start, end, out)
+    refuse_grad("aten::logspace", start, end, out)
     return composite.logspace_tensors_out(start, end, steps, base, out=out)
 
 
@@ -1044,7 +1060,7 @@ def logspace_Scalar_Tensor(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "logspace")
-        return logspace_Scalar_Tensor_out(start, end, steps, base, out=out).requires_grad_(requires_grad)
+        return flagged(logspace_Scalar_Tensor_out(start, end, steps, base, out=out), requires_grad)
     if not isinstance(end, Tensor):
         return raise_bad_argument(
             logspace_Scalar_Tensor,
@@ -1096,7 +1112,7 @@ def logspace_Scalar_Tensor_out(start, end, steps, base=10.0, *, out):
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
-    refuse_grad("logspace", end, out)
+    refuse_grad("aten::logspace", end, out)
     return composite.logspace_tensors_out(start, end, steps, base, out=out)
 
 
@@ -1130,7 +1146,7 @@ def logspace_Tensor_Scalar(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "logspace")
-        return logspace_Tensor_Scalar_out(start, end, steps, base, out=out).requires_grad_(requires_grad)
+        return flagged(logspace_Tensor_Scalar_out(start, end, steps, base, out=out), requires_grad)
     if not isinstance(start, Tensor):
         return raise_bad_argument(
             logspace_Tensor_Scalar,
@@ -1284,7 +1300,7 @@ def logspace_Tensor_Scalar_out(start, end, steps, base=10.0, *, out):
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
-    refuse_grad("logspace", start, out)
+    refuse_grad("aten::logspace", start, out)
     return composite.logspace_tensors_out(start, end, steps, base, out=out)
 
 
@@ -1305,7 +1321,7 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "range")
-        return range_out(start, end, step, out=out).requires_grad_(requires_grad)
+        return flagged(range_out(start, end, step, out=out), requires_grad)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "range", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -1339,6 +1355,8 @@ def range_out(start, end, step=1, *, out):
         end = scalar_of(end, "range", "end", 2)
     if type(step) is not int and type(step) is not float:
         step = scalar_of(step, "range", "step", 3)
+    if out._mt_edge is not None:
+        refuse_grad("aten::range", out)
     return composite.range_inclusive_out(start, end, step, out=out)
 
 
@@ -1358,7 +1376,7 @@ def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memor
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "range")
-        return range_default_out(start, end, out=out).requires_grad_(requires_grad)
+        return flagged(range_default_out(start, end, out=out), requires_grad)
     if type(start) is not int and type(start) is not float:
         start = scalar_of(start, "range", "start", 1)
     if type(end) is not int and type(end) is not float:
@@ -1386,6 +1404,8 @@ def range_default_out(start, end, *, out):
         start = scalar_of(start, "range", "start", 1)
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "range", "end", 2)
+    if out._mt_edge is not None:
+        refuse_grad("aten::range", out)
     return composite.range_from_to_out(start, end, out=out)
 
 
@@ -1407,7 +1427,7 @@ def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, ou
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "eye")
-        return eye_default_out(n, out=out).requires_grad_(requires_grad)
+        return flagged(eye_default_out(n, out=out), requires_grad)
     if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "eye", "n", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
@@ -1430,6 +1450,8 @@ def eye_default_out(n, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eye_default_out, n, out=out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::eye", out)
     try:
         adopt_result(out, _eye_default_kernels[type(out_array)](n, None, None, None, None, out=out_array))
     except CALL_ERRORS as error:
@@ -1457,7 +1479,7 @@ def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=N
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "eye")
-        return eye_m_out(n, m, out=out).requires_grad_(requires_grad)
+        return flagged(eye_m_out(n, m, out=out), requires_grad)
     if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "eye", "n", 1)
     if type(m) is not int or not -(2**63) <= m < 2**63:
@@ -1522,6 +1544,8 @@ def eye_m_out(n, m, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(eye_m_out, n, m, out=out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::eye", out)
     try:
         adopt_result(out, _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array))
     except CALL_ERRORS as error:

@@ -12,7 +12,7 @@ from mindtorch import state
 from mindtorch._generated.nodes import fft as nodes
 from mindtorch.autograd.history import edge_of, mark_written
 from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import refuse_grad
+from mindtorch.autograd.outputs import flagged, refuse_grad
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import fft as composite
 from mindtorch.dispatch.arguments import (
@@ -1054,7 +1054,7 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "fft_fftfreq")
-        return fft_fftfreq_out(n, d, out=out).requires_grad_(requires_grad)
+        return flagged(fft_fftfreq_out(n, d, out=out), requires_grad)
     if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "fft_fftfreq", "n", 1)
     if type(d) is not float:
@@ -1082,6 +1082,8 @@ def fft_fftfreq_out(n, d=1.0, *, out):
         n = int_of(n, "fft_fftfreq", "n", 1)
     if type(d) is not float:
         d = float_of(d, "fft_fftfreq", "d", 2)
+    if out._mt_edge is not None:
+        refuse_grad("aten::fft_fftfreq", out)
     return composite.fftfreq_out(n, d, out=out)
 
 
@@ -1101,7 +1103,7 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "fft_rfftfreq")
-        return fft_rfftfreq_out(n, d, out=out).requires_grad_(requires_grad)
+        return flagged(fft_rfftfreq_out(n, d, out=out), requires_grad)
     if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "fft_rfftfreq", "n", 1)
     if type(d) is not float:
@@ -1129,6 +1131,8 @@ def fft_rfftfreq_out(n, d=1.0, *, out):
         n = int_of(n, "fft_rfftfreq", "n", 1)
     if type(d) is not float:
         d = float_of(d, "fft_rfftfreq", "d", 2)
+    if out._mt_edge is not None:
+        refuse_grad("aten::fft_rfftfreq", out)
     return composite.rfftfreq_out(n, d, out=out)
 
 

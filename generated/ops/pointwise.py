@@ -8804,7 +8804,8 @@ def gcd_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gcd_out, input, other, out=out)
-    refuse_grad("aten::gcd", out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::gcd", out)
     try:
         adopt_result(out, _gcd_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -8875,7 +8876,8 @@ def lcm_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lcm_out, input, other, out=out)
-    refuse_grad("aten::lcm", out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::lcm", out)
     try:
         adopt_result(out, _lcm_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -10371,7 +10373,8 @@ def bitwise_not_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_not_out, input, out=out)
-    refuse_grad("aten::bitwise_not", out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::bitwise_not", out)
     try:
         adopt_result(out, _bitwise_not_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -10442,7 +10445,8 @@ def bitwise_and_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Tensor_out, input, other, out=out)
-    refuse_grad("aten::bitwise_and", out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::bitwise_and", out)
     try:
         adopt_result(out, _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -10559,7 +10563,8 @@ def bitwise_and_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_and_Scalar_out, input, other, out=out)
-    refuse_grad("aten::bitwise_and", out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::bitwise_and", out)
     try:
         adopt_result(out, _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
@@ -10630,7 +10635,8 @@ def bitwise_or_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Tensor_out, input, other, out=out)
-    refuse_grad("aten::bitwise_or", out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::bitwise_or", out)
     try:
         adopt_result(out, _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -10747,7 +10753,8 @@ def bitwise_or_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_or_Scalar_out, input, other, out=out)
-    refuse_grad("aten::bitwise_or", out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::bitwise_or", out)
     try:
         adopt_result(out, _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
@@ -10818,7 +10825,8 @@ def bitwise_xor_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Tensor_out, input, other, out=out)
-    refuse_grad("aten::bitwise_xor", out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::bitwise_xor", out)
     try:
         adopt_result(out, _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -10935,7 +10943,8 @@ def bitwise_xor_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Scalar_out, input, other, out=out)
-    refuse_grad("aten::bitwise_xor", out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::bitwise_xor", out)
     try:
         adopt_result(out, _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
@@ -11006,7 +11015,8 @@ def bitwise_left_shift_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_out, input, other, out=out)
-    refuse_grad("aten::bitwise_left_shift", out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::bitwise_left_shift", out)
     try:
         adopt_result(
             out, _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
@@ -11092,7 +11102,8 @@ def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
-    refuse_grad("aten::bitwise_left_shift", out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::bitwise_left_shift", out)
     try:
         adopt_result(
             out, _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
@@ -11215,7 +11226,8 @@ def bitwise_right_shift_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_out, input, other, out=out)
-    refuse_grad("aten::bitwise_right_shift", out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::bitwise_right_shift", out)
     try:
         adopt_result(
             out, _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
@@ -11301,7 +11313,8 @@ def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
-    refuse_grad("aten::bitwise_right_shift", out)
+    if out._mt_edge is not None:
+        refuse_grad("aten::bitwise_right_shift", out)
     try:
         adopt_result(
             out, _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)

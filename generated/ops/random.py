@@ -12,7 +12,7 @@ from mindtorch import state
 from mindtorch._generated.nodes import random as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
+from mindtorch.autograd.outputs import flagged, recorded, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import random as composite
@@ -897,7 +897,7 @@ def rand(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "rand")
-        return rand_out(size, *more_size, out=out).requires_grad_(requires_grad)
+        return flagged(rand_out(size, *more_size, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -925,6 +925,8 @@ def rand_out(size, *more_size, out):
         size = (size,) + more_size
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
+    if out._mt_edge is not None:
+        refuse_grad("aten::rand", out)
     return composite.rand_out(size, out=out)
 
 
@@ -947,7 +949,7 @@ def rand_generator(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "rand")
-        return rand_generator_out(size, *more_size, generator=generator, out=out).requires_grad_(requires_grad)
+        return flagged(rand_generator_out(size, *more_size, generator=generator, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -981,6 +983,8 @@ def rand_generator_out(size, *more_size, generator, out):
         size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
     if generator is not None:
         generator = generator_of(generator, "rand", "generator")
+    if out._mt_edge is not None:
+        refuse_grad("aten::rand", out)
     return composite.rand_generator_out(size, generator=generator, out=out)
 
 
@@ -1023,7 +1027,7 @@ def randn(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "randn")
-        return randn_out(size, *more_size, out=out).requires_grad_(requires_grad)
+        return flagged(randn_out(size, *more_size, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -1051,6 +1055,8 @@ def randn_out(size, *more_size, out):
         size = (size,) + more_size
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
+    if out._mt_edge is not None:
+        refuse_grad("aten::randn", out)
     return composite.randn_out(size, out=out)
 
 
@@ -1073,7 +1079,7 @@ def randn_generator(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "randn")
-        return randn_generator_out(size, *more_size, generator=generator, out=out).requires_grad_(requires_grad)
+        return flagged(randn_generator_out(size, *more_size, generator=generator, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
     elif type(size) is not tuple:
@@ -1107,6 +1113,8 @@ def randn_generator_out(size, *more_size, generator, out):
         size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
     if generator is not None:
         generator = generator_of(generator, "randn", "generator")
+    if out._mt_edge is not None:
+        refuse_grad("aten::randn", out)
     return composite.randn_generator_out(size, generator=generator, out=out)
 
 
@@ -1150,7 +1158,7 @@ def randint_default(
         )
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
-        return randint_default_out(high, size, out=out).requires_grad_(requires_grad)
+        return flagged(randint_default_out(high, size, out=out), requires_grad)
     if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
@@ -1178,6 +1186,8 @@ def randint_default_out(high, size, *, out):
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
+    if out._mt_edge is not None:
+        refuse_grad("aten::randint", out)
     return composite.randint_out(high, size, out=out)
 
 
@@ -1200,7 +1210,7 @@ def randint_generator(
         )
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
-        return randint_generator_out(high, size, generator=generator, out=out).requires_grad_(requires_grad)
+        return flagged(randint_generator_out(high, size, generator=generator, out=out), requires_grad)
     if type(high) is not int or not -(2**63) <= high < 2**63:
         high = int_of(high, "randint", "high", 1)
     if type(size) is not tuple:
@@ -1234,6 +1244,8 @@ def randint_generator_out(high, size, *, generator, out):
         size = ints_of(size, "randint", "size", 2)
     if generator is not None:
         generator = generator_of(generator, "randint", "generator")
+    if out._mt_edge is not None:
+        refuse_grad("aten::randint", out)
     return composite.randint_generator_out(high, size, generator=generator, out=out)
 
 
@@ -1280,7 +1292,7 @@ def randint_low(
         )
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
-        return randint_low_out(low, high, size, out=out).requires_grad_(requires_grad)
+        return flagged(randint_low_out(low, high, size, out=out), requires_grad)
     if type(low) is not int or not -(2**63) <= low < 2**63:
         low = int_of(low, "randint", "low", 1)
     if type(high) is not int or not -(2**63) <= high < 2**63:
@@ -1375,6 +1387,8 @@ def randint_low_out(low, high, size, *, out):
         high = int_of(high, "randint", "high", 2)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
+    if out._mt_edge is not None:
+        refuse_grad("aten::randint", out)
     return composite.randint_low_out(low, high, size, out=out)
 
 
@@ -1408,7 +1422,7 @@ def randint_low_generator(
         )
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
-        return randint_low_generator_out(low, high, size, generator=generator, out=out).requires_grad_(requires_grad)
+        return flagged(randint_low_generator_out(low, high, size, generator=generator, out=out), requires_grad)
     if type(low) is not int or not -(2**63) <= low < 2**63:
         low = int_of(low, "randint", "low", 1)
     if type(high) is not int or not -(2**63) <= high < 2**63:
@@ -1446,6 +1460,8 @@ def randint_low_generator_out(low, high, size, *, generator, out):
         size = ints_of(size, "randint", "size", 3)
     if generator is not None:
         generator = generator_of(generator, "randint", "generator")
+    if out._mt_edge is not None:
+        refuse_grad("aten::randint", out)
     return composite.randint_low_generator_out(low, high, size, generator=generator, out=out)
 
 
@@ -1478,7 +1494,7 @@ def randperm(
         )
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
-        return randperm_out(n, out=out).requires_grad_(requires_grad)
+        return flagged(randperm_out(n, out=out), requires_grad)
     if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "randperm", "n", 1)
     if dtype is not None and type(dtype) is not Dtype:
@@ -1502,6 +1518,8 @@ def randperm_out(n, *, out):
         return raise_bad_argument(randperm_out, n, out=out)
     if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "randperm", "n", 1)
+    if out._mt_edge is not None:
+        refuse_grad("aten::randperm", out)
     return composite.randperm_out(n, out=out)
 
 
@@ -1523,7 +1541,7 @@ def randperm_generator(
         )
     if out is not None:
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
-        return randperm_generator_out(n, generator=generator, out=out).requires_grad_(requires_grad)
+        return flagged(randperm_generator_out(n, generator=generator, out=out), requires_grad)
     if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "randperm", "n", 1)
     if generator is not None:
@@ -1553,6 +1571,8 @@ def randperm_generator_out(n, *, generator, out):
         n = int_of(n, "randperm", "n", 1)
     if generator is not None:
         generator = generator_of(generator, "randperm", "generator")
+    if out._mt_edge is not None:
+        refuse_grad("aten::randperm", out)
     return composite.randperm_generator_out(n, generator=generator, out=out)
 
 
@@ -2353,7 +2373,7 @@ def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
     if generator is not None:
         generator = generator_of(generator, "normal", "generator")
     refuse_grad("normal", mean, std, out)
-    return write_out(out, composite.normal_tensor_tensor(mean, std, generator=generator))
+    return composite.normal_tensor_tensor_out(mean, std, generator=generator, out=out)
 
 
 def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
@@ -2397,7 +2417,7 @@ def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
     if generator is not None:
         generator = generator_of(generator, "normal", "generator")
     refuse_grad("normal", mean, out)
-    return write_out(out, composite.normal_tensor_float(mean, std, generator=generator))
+    return composite.normal_tensor_float_out(mean, std, generator=generator, out=out)
 
 
 def normal_float_Tensor(mean, std, *, generator=None, out=None):
@@ -2441,7 +2461,7 @@ def normal_float_Tensor_out(mean, std, *, generator=None, out):
     if generator is not None:
         generator = generator_of(generator, "normal", "generator")
     refuse_grad("normal", std, out)
-    return write_out(out, composite.normal_float_tensor(mean, std, generator=generator))
+    return composite.normal_float_tensor_out(mean, std, generator=generator, out=out)
 
 
 def normal_float_float(
@@ -2474,7 +2494,7 @@ def normal_float_float(
         )
     if out is not None:
         check_out_options(out, dtype, layout, device, "normal")
-        return normal_float_float_out(mean, std, size, generator=generator, out=out).requires_grad_(requires_grad)
+        return flagged(normal_float_float_out(mean, std, size, generator=generator, out=out), requires_grad)
     if type(mean) is not float:
         mean = float_of(mean, "normal", "mean", 1)
     if type(std) is not float:
@@ -2609,4 +2629,6 @@ def normal_float_float_out(mean, std, size, *, generator=None, out):
         size = ints_of(size, "normal", "size", 3)
     if generator is not None:
         generator = generator_of(generator, "normal", "generator")
+    if out._mt_edge is not None:
+        refuse_grad("aten::normal", out)
     return composite.normal_float_float_out(mean, std, size, generator=generator, out=out)

@@ -23,7 +23,7 @@ def refuse_grad(op: str, *tensors: Any) -> None:
 
 def flagged(out: Any, requires_grad: bool) -> Any:
     """What a factory has written to. Its `requires_grad=` is for leaves."""
-    if out.is_leaf:
+    if (requires_grad or out._mt_edge is not None) and out.is_leaf:
         out.requires_grad_(requires_grad)
     return out
 

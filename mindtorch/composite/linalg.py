@@ -356,7 +356,7 @@ def inner(input, other):
             "inner() the last dimension must match on both input tensors but got shapes "
             f"{list(input.shape)} and {list(other.shape)}"
         )
-    if input.dtype is not other.dtype:
+    if input._mt_array.dtype != other._mt_array.dtype:
         raise RuntimeError("both inputs should have same dtype")
     if input.ndim == other.ndim == 1:
         return input.dot(other).view(())

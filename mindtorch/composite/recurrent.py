@@ -31,12 +31,15 @@ class _Weights(NamedTuple):
 
     def with_one_bias(self, state: Tensor) -> _Weights:
         """Both biases in one. If they are not alike, each is left to its own product, which checks it."""
-        bias, other = self.input_bias, self.hidden_bias
-        if bias is None or other is None or bias.shape != other.shape:
+        if self.input_bias is None or self.hidden_bias is None:
             return self
-        if not bias.dtype is other.dtype is self.input.dtype is self.hidden.dtype is state.dtype:
+        own, other = self.input_bias._mt_array, self.hidden_bias._mt_array
+        weight, other_weight = self.input._mt_array, self.hidden._mt_array
+        if own.shape != other.shape:
             return self
-        return self._replace(input_bias=bias + other, hidden_bias=None)
+        if not own.dtype == other.dtype == weight.dtype == other_weight.dtype == state._mt_array.dtype:
+            return self
+        return _Weights(self.input, self.hidden, self.input_bias + self.hidden_bias, None, self.projection)
 
 
 # -------------------- steps --------------------
@@ -96,10 +99,20 @@ def _prepared(step: Step, input: Tensor, state: Tensor, weights: _Weights) -> tu
 
 def _one_step(step: Step, gates: int, input: Tensor, state: State, *parameters: Tensor | None) -> State:
     weights = _Weights(*parameters, None)
-    for check in _CHECKS[gates]:
-        check(gates, input, state, weights)
+    if not _fits(gates, input, state, weights):
+        for check in _CHECKS[gates]:
+            check(gates, input, state, weights)
     projected, weights = _prepared(step, input, state[0], weights)
     return step(projected, state, weights)
+
+
+def _fits(gates: int, input: Tensor, state: State, weights: _Weights) -> bool:
+    """Whether all sizes are as they should be: then there is no need to find out which one is not."""
+    own, weight, other = input._mt_array.shape, weights.input._mt_array.shape, weights.hidden._mt_array.shape
+    if not len(own) == len(weight) == len(other) == 2 or weight != (other[0], own[1]) or other[0] != gates * other[1]:
+        return False
+    wanted = (own[0], other[1])
+    return all([each._mt_array.shape == wanted for each in state])
 
 
 def _check_weights(gates: int, _input: Tensor, _state: State, weights: _Weights) -> None:

@@ -51,15 +51,20 @@ def expect_parameters(input: np.ndarray, *parameters: np.ndarray | None) -> None
         raise errors.dim_out_of_range(1, input.ndim)
     given = [each for each in parameters if each is not None]
     channels = input.shape[1]
-    for each in given:
-        if each.size != channels and each.size:
-            raise RuntimeError(f"expected {channels} elements in parameters and statistics, but got {each.size}")
+    if any([each.size != channels for each in given]):
+        _expect_elements(channels, given)
     if not given or given[0].dtype == input.dtype:
         expect_dtypes(input, *given)
     elif any(each.dtype != np.float32 for each in given):
         raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
     elif input.dtype.itemsize != 2:
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
+def _expect_elements(count: int, arrays: Iterable[np.ndarray]) -> None:
+    for each in arrays:
+        if each.size not in (0, count):
+            raise RuntimeError(f"expected {count} elements in parameters and statistics, but got {each.size}")
 
 
 def expect_sizes(array: np.ndarray, sizes: Sequence[int], name: str) -> None:

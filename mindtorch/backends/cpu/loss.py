@@ -255,7 +255,8 @@ def _mse_gradient(
     grad_output: np.ndarray, input: np.ndarray, target: np.ndarray, reduction: int, out: np.ndarray | None
 ) -> np.ndarray:
     slope = _difference(input, target)
-    broadcast_shapes(slope.shape, grad_output.shape)
+    if grad_output.ndim and grad_output.shape != slope.shape:
+        broadcast_shapes(slope.shape, grad_output.shape)
     slope *= slope.dtype.type(_mean_factor(2.0, slope.size, reduction))  # of integers, a mean is 0
     return deliver_cast(np.asarray(slope * widen(grad_output), order="C"), input, out)
 
@@ -309,7 +310,8 @@ def _smooth_l1_gradient(
     difference = _difference(
         *(np.asarray(each, np.int64) if each.dtype == np.uint8 else each for each in (input, target))
     )
-    broadcast_shapes(difference.shape, grad_output.shape)
+    if grad_output.ndim and grad_output.shape != difference.shape:
+        broadcast_shapes(difference.shape, grad_output.shape)
     slope = np.clip(difference / beta, -1, 1) if beta else np.sign(difference)
     slope *= _mean_factor(1.0, slope.size, reduction) if checks.is_float(like) or reduction != MEAN else 0
     return deliver_cast(np.asarray(slope * widen(grad_output), order="C"), input, out)
@@ -341,7 +343,8 @@ def binary_cross_entropy_backward(grad_output, input, target, weight, reduction,
     _check_same_dtype(input, out)
     _check_same_dtype(grad_output, input, target, weight)
     checks.expect_float(input, "binary_cross_entropy_backward")
-    broadcast_shapes(grad_output.shape, input.shape, target.shape)
+    if grad_output.ndim and not grad_output.shape == input.shape == target.shape:
+        broadcast_shapes(grad_output.shape, input.shape, target.shape)
     return quiet(_cross_entropy_gradient, grad_output, input, target, weight, reduction, out)
 
 
