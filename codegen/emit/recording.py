@@ -223,6 +223,6 @@ def refusing_lines(model: Model, op: Op) -> tuple[str, ...]:
     name = op.schema.base if has_formulas else f"aten::{op.schema.base}"
     inputs = [f"*{a.python_name}" if a.type.is_list else a.python_name for a in operands]
     outs = "out" if len(op.schema.out_arguments) == 1 else "*out"
-    operands = comma_separated([f'"{name}"', *inputs, outs])
-    refuse = f"refuse_grad({operands})"
+    given = comma_separated([f'"{name}"', *inputs, outs])
+    refuse = f"refuse_grad({given})"
     return (refuse,) if inputs or outs != "out" else ("if out._mt_edge is not None:", f"    {refuse}")

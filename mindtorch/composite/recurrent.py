@@ -291,7 +291,10 @@ def _run_padded(
 
 def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     options = _Options(has_biases, num_layers, dropout, train, bidirectional)
-    output, last = _run_padded(_step_lstm, input, _two_states(hx), params, batch_first, options)
+    states = _two_states(hx)
+    if any([each._mt_array.dtype.kind in "biu" for each in states]):  # torch hands padded batches to oneDNN
+        raise RuntimeError("get_mkldnn_dtype: unsupported data type")
+    output, last = _run_padded(_step_lstm, input, states, params, batch_first, options)
     return (output.transpose(0, 1) if batch_first else output), *last
 
 
