@@ -834,8 +834,22 @@ def _thnn_fused_lstm_cell(result, arguments, tangents):
     if hidden_bias_t is None:
         hidden_bias_t = zeros_for(hidden_bias)
     return (
-        lstm_cell_jvp(input_gates_t, hidden_gates_t, input_bias_t, hidden_bias_t, cx, cx_t, result[1], result[2])[0],
-        lstm_cell_jvp(input_gates_t, hidden_gates_t, input_bias_t, hidden_bias_t, cx, cx_t, result[1], result[2])[1],
+        lstm_cell_jvp(
+            [input_gates, hidden_gates, input_bias, hidden_bias],
+            [input_gates_t, hidden_gates_t, input_bias_t, hidden_bias_t],
+            cx,
+            cx_t,
+            result[1],
+            result[2],
+        )[0],
+        lstm_cell_jvp(
+            [input_gates, hidden_gates, input_bias, hidden_bias],
+            [input_gates_t, hidden_gates_t, input_bias_t, hidden_bias_t],
+            cx,
+            cx_t,
+            result[1],
+            result[2],
+        )[1],
         None,
     )
 
@@ -866,7 +880,16 @@ def _thnn_fused_gru_cell(result, arguments, tangents):
         input_bias_t = zeros_for(input_bias)
     if hidden_bias_t is None:
         hidden_bias_t = zeros_for(hidden_bias)
-    return (gru_cell_jvp(input_gates_t, hidden_gates_t, input_bias_t, hidden_bias_t, hx_t, result[1]), None)
+    return (
+        gru_cell_jvp(
+            [input_gates, input_bias, hidden_gates, hidden_bias],
+            [input_gates_t, input_bias_t, hidden_gates_t, hidden_bias_t],
+            hx,
+            hx_t,
+            result[1],
+        ),
+        None,
+    )
 
 
 def _thnn_fused_gru_cell_backward(result, arguments, tangents):

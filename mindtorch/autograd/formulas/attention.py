@@ -2,15 +2,15 @@
 
 import math
 
+from mindtorch.autograd.formulas.common import is_differentiated
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import float32
-from mindtorch.state import thread
 
 
 def attention_grads(grad, query, key, value, output, logsumexp, is_causal, attn_mask, scale):
     """Gradients of the queries, the keys and the values; step by step where they are to be differentiated again."""
-    if not thread.grad_enabled:
+    if not is_differentiated(grad, query, key, value):
         return ops._scaled_dot_product_flash_attention_for_cpu_backward(
             grad, query, key, value, output, logsumexp, 0.0, is_causal, attn_mask=attn_mask, scale=scale
         )
