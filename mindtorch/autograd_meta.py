@@ -34,3 +34,11 @@ class ViewMeta(AutogradMeta):
     edge: Any = None  # the view's own (node, output_nr) ...
     version = 0  # ... and the version of the base at which it was made
     creation = DEFAULT
+
+
+def takes_part(tensor: Any) -> bool:
+    """Whether a tensor requires grad, in whatever transform: a view does if its base does."""
+    meta = tensor._mt_meta
+    if tensor._mt_edge or meta is None:
+        return bool(tensor._mt_edge)
+    return meta.requires_grad or (meta.base is not None and (meta.edge is not None or takes_part(meta.base)))

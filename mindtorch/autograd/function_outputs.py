@@ -11,10 +11,9 @@ from mindtorch.autograd.history import (
     noted_edge,
     rebase,
     set_history,
-    takes_part,
 )
 from mindtorch.autograd.shown_levels import requires_grad_outside
-from mindtorch.autograd_meta import MULTI_OUTPUT
+from mindtorch.autograd_meta import MULTI_OUTPUT, takes_part
 from mindtorch.tensor import Tensor, alias_of, set_outputs, share_version, view_of
 from mindtorch.warning import warn
 

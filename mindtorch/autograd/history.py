@@ -50,16 +50,6 @@ def _accumulator_of(tensor: Any, meta: AutogradMeta) -> AccumulateGrad:
     return node
 
 
-def takes_part(tensor: Tensor) -> bool:
-    """Whether a tensor requires grad, in whatever transform; a view is not taken again for that."""
-    if tensor._mt_edge:
-        return True
-    meta = tensor._mt_meta
-    if meta is None:
-        return False
-    return meta.requires_grad or (meta.base is not None and (meta.edge is not None or takes_part(meta.base)))
-
-
 def is_view(tensor: Any) -> bool:
     """Whether a tensor is a view to autograd; to programs those across a level of `vmap` are none."""
     return tensor._mt_meta is not None and tensor._mt_meta.base is not None

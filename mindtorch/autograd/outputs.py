@@ -5,8 +5,9 @@ from itertools import accumulate
 from typing import Any
 
 from mindtorch import errors, state
-from mindtorch.autograd.history import mark_written, takes_part
+from mindtorch.autograd.history import mark_written
 from mindtorch.autograd.tenants import move_into
+from mindtorch.autograd_meta import takes_part
 from mindtorch.iterator import check_result_dtype, needs_resize
 from mindtorch.memory_format import contiguous_format
 from mindtorch.promotion import can_cast

@@ -10,8 +10,8 @@ from typing import Any
 from mindtorch import state
 from mindtorch.autograd.accumulate_grad import leads_nowhere
 from mindtorch.autograd.detaching import DetachedInside
-from mindtorch.autograd.history import edge_of, noted_edge, takes_part
-from mindtorch.autograd_meta import ViewMeta
+from mindtorch.autograd.history import edge_of, noted_edge
+from mindtorch.autograd_meta import ViewMeta, takes_part
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.captures import OwnTensors, owner_of
 from mindtorch.tensor import Tensor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mindtorch.autograd.forward_ad import unpack_dual
+from mindtorch.autograd_meta import takes_part
 from mindtorch.dispatch import ops
 from mindtorch.tensor import Tensor
 
@@ -42,7 +43,7 @@ def embedding_bag_padding_idx(
 
 def _is_differentiated(weight: Tensor, per_sample_weights: Tensor | None) -> bool:
     given = [weight] if per_sample_weights is None else [weight, per_sample_weights]
-    return any(each.requires_grad or unpack_dual(each).tangent is not None for each in given)
+    return any(takes_part(each) or unpack_dual(each).tangent is not None for each in given)
 
 
 def _checked_padding(weight: Tensor, padding_idx: int | None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mindtorch.autograd.formulas.linalg import differences_of_rows, pairs_of_rows
+from mindtorch.autograd_meta import takes_part
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.tensor import Tensor
@@ -22,7 +23,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
 def pdist_forward(input: Tensor, p: float = 2.0) -> Tensor:
     count = input.size(0)
     if count < 2:
-        return input.new_empty(0) if not input.requires_grad else input.flatten()[:0]
+        return input.new_empty(0) if not takes_part(input) else input.flatten()[:0]
     if input.element_size() == 2:
         raise NotImplementedError(f"\"pdist\" not implemented for '{input.dtype.storage_name}'")
     first, second = pairs_of_rows(input)

@@ -55,7 +55,6 @@ def call_with_tangents(run: Callable, function: Callable, args: tuple, kwargs: d
     if number < 0:
         return run(function, args, kwargs)
     entry: OpEntry = function.op  # type: ignore[attr-defined]
-    _check_supported(entry, kwargs)
     arguments = _arguments_in_order(entry, args, kwargs)
     if has_tangents(entry.changed_inputs(arguments)):
         raise no_forward_rule(entry.base)  # whose formulas give the tangents of results, and not of what it changes
@@ -67,6 +66,7 @@ def call_with_tangents(run: Callable, function: Callable, args: tuple, kwargs: d
             if tangents[0] is not None and _thread.grad_enabled:
                 tangents[0] = tangents[0].clone()
         result = call_with_tangents(run, function, args, kwargs)
+        _check_supported(entry, kwargs)  # not before: the op may have another reason to refuse, and torch has written
         if entry.jvp is None:
             return result
         new = entry.jvp(result, arguments, tangents)

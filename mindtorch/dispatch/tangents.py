@@ -15,10 +15,11 @@ from typing import Any
 from weakref import WeakSet
 
 from mindtorch import state
-from mindtorch.autograd_meta import AutogradMeta
+from mindtorch.autograd_meta import AutogradMeta, takes_part
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.view_recipe import ViewRecipe
+from mindtorch.dtype import bool as boolean
 from mindtorch.layout import strided
 from mindtorch.tensor import Tensor, autograd_meta
 
@@ -215,14 +216,59 @@ class Zero(int):
     def __sub__(self, other: Any) -> Any:
         return -other
 
-    def __mul__(self, other: Any) -> "Zero":
-        return self
+    def __mul__(self, other: Any) -> Any:
+        return _zero_product(other) if _is_recorded(other) else self
 
     def __neg__(self) -> "Zero":
         return self
 
     __radd__ = __add__
     __rmul__ = __truediv__ = __mul__  # type: ignore[assignment]
+
+
+class ZeroProduct(Tensor):
+    """The product of such a tangent with factors that are recorded. What it is added to depends on them, although their
+    gradients are zero: a tangent requires grad if a factor of one of its terms does.
+
+    It is a tensor without an array, of a class of its own so that Python asks it first, also where it is on the right.
+    """
+
+    __slots__ = ("_factors",)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Zero):
+            return self
+        if isinstance(other, ZeroProduct):
+            return _zero_product(*self._factors, *other._factors)
+        true = ops.ones((), dtype=boolean, device=other.device)
+        for factor in self._factors:
+            other = ops.where(true, other, factor)
+        return other
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return self + other
+
+    def __mul__(self, other: Any) -> Any:
+        return _zero_product(*self._factors, other) if _is_recorded(other) else self
+
+    def __neg__(self) -> Any:
+        return self
+
+    __radd__ = __add__
+    __rmul__ = __truediv__ = __mul__
+
+
+def _zero_product(*factors: Any) -> ZeroProduct:
+    product = object.__new__(ZeroProduct)  # which no transform has to know of
+    product._factors = factors
+    return product
+
+
+def _is_recorded(factor: Any) -> bool:
+    return _thread.grad_enabled and isinstance(factor, Tensor) and takes_part(factor)
 
 
 ZERO = Zero()

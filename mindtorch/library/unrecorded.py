@@ -5,6 +5,7 @@ from typing import Any
 from mindtorch import state
 from mindtorch.autograd.history import edges_of, set_history
 from mindtorch.autograd.node_base import ConnectedNode
+from mindtorch.autograd_meta import takes_part
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.library.results import may_record
 from mindtorch.tensor import Tensor
@@ -53,7 +54,7 @@ def _watch(op: str, edges: tuple, results: list[Tensor]) -> None:
     node = WarnNotImplemented(edges, op)
     position = 0
     for tensor in results:
-        if tensor.requires_grad:
+        if takes_part(tensor):
             tensor.register_hook(lambda grad: _warn(op))
         elif tensor.is_floating_point() or tensor.is_complex():
             set_history(tensor, node, position)
