@@ -16,12 +16,11 @@ from mindtorch.autograd.history import (
     require_grad,
     set_array,
     stop_requiring_grad,
-    takes_part,
 )
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
 from mindtorch.autograd.node import Node
 from mindtorch.autograd.shown_levels import is_hidden
-from mindtorch.autograd_meta import AutogradMeta
+from mindtorch.autograd_meta import AutogradMeta, takes_part
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.dispatch.captures import depths_of, is_left_to_a_function, owner_of
