@@ -11,17 +11,18 @@ In formulas it is ZERO where it only takes part in arithmetic, else a single zer
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import prod
 from typing import Any
 from weakref import WeakSet
 
 from mindtorch import state
 from mindtorch.autograd_meta import AutogradMeta, takes_part
-from mindtorch.batched_array import BatchedArray
+from mindtorch.batched_array import BatchedArray, levels_of
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.view_recipe import ViewRecipe
 from mindtorch.dtype import bool as boolean
 from mindtorch.layout import strided
-from mindtorch.tensor import Tensor, autograd_meta
+from mindtorch.tensor import Tensor, autograd_meta, wrap
 
 _thread = state.thread
 
@@ -177,15 +178,14 @@ def _lie_alike(tangent: Any, tensor: Any) -> bool:
     """Whether a view of the tensor can be taken of the tangent, too."""
     if tensor.layout is not strided or tangent.layout is not strided:
         return True
+    if tangent.storage_offset() != tensor.storage_offset():
+        return False
     pairs = zip(tangent.shape, tangent.stride(), tensor.stride())
     if _is_in_vmap(tensor, tangent):  # views go by the strides of one sample
         is_sample = type(tensor._mt_array) is BatchedArray  # whose strides of 0 a batching rule may have made
         return all(own == other or (is_sample and other == 0) for size, own, other in pairs if size > 1)
-    return (
-        tangent.storage_offset() == tensor.storage_offset()
-        and all(own == other for size, own, other in pairs if size > 1)
-        and _elements_in_storage(tangent) == _elements_in_storage(tensor)
-    )
+    is_alike = all(own == other for size, own, other in pairs if size > 1)
+    return is_alike and _elements_in_storage(tangent) == _elements_in_storage(tensor)
 
 
 def _is_in_vmap(*tensors: Any) -> bool:
@@ -197,11 +197,35 @@ def _elements_in_storage(tensor: Any) -> int:
 
 
 def _laid_out_like(tangent: Any, tensor: Any) -> Tensor:
-    if _is_in_vmap(tensor, tangent):
+    levels, own = (levels_of(each._mt_array.shape) for each in (tangent, tensor))
+    further = [level for level in levels if level not in own]
+    if own and further and further[0].number < own[-1].number:  # which no room can be made for on the inside
         return tangent.new_empty_strided(tensor.shape, tensor.stride()).copy_(tangent)
-    storage = tangent.new_zeros((_elements_in_storage(tensor),))
-    copy = ops.as_strided(storage, tensor.shape, tensor.stride(), tensor.storage_offset())
-    return copy.copy_(tangent)
+    return _room_like(tensor._mt_array, tangent, further).copy_(tangent)
+
+
+def _room_like(array: Any, tangent: Any, further: list[Any]) -> Tensor:
+    """A tensor of zeros on memory of its own, which lies there as an array does in its own memory: once, or for each
+    sample of further levels inside of those of the array."""
+    batched = []
+    while type(array) is BatchedArray:
+        batched.append(array)
+        array = array.inner
+    room = _room(wrap(array), tangent, [level.size for level in reversed(further)])
+    for each in reversed(batched):
+        room = BatchedArray(room, each.bdim + len(further), each.level)
+    for place, level in enumerate(further):
+        room = BatchedArray(room, len(further) - 1 - place, level)
+    return wrap(room)
+
+
+def _room(like: Any, tangent: Any, sizes: list[int]) -> Any:
+    """An array with room for as many tensors as given sizes say."""
+    elements = _elements_in_storage(like)
+    storage = ops.zeros((elements * prod(sizes),), dtype=tangent.dtype, device=tangent.device)
+    strides = [elements * prod(sizes[place + 1 :]) for place in range(len(sizes))]
+    shape, strides = (*sizes, *like.shape), (*strides, *like.stride())
+    return ops.as_strided(storage, shape, strides, like.storage_offset())._mt_array
 
 
 # -------------------- missing tangents --------------------

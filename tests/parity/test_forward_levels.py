@@ -196,3 +196,49 @@ def test_out_of_a_dual_tensor(name):
                     forward(T, function if level is forward else backward(T, function))(x)
             seen.append((type(caught.value), str(caught.value), to_numpy(out).tolist()))
         assert seen[0] == seen[1], (level, recorded)
+
+
+# -------------------- where tangents lie in memory --------------------
+
+PRIMALS = {
+    "plain": lambda T: T.ones(2, 3),
+    "offset": lambda T: T.arange(24.0).reshape(4, 6)[1:3, 2:5],
+    "stepped": lambda T: T.arange(24.0).reshape(4, 6)[::2, ::2],
+    "one row": lambda T: T.arange(6.0)[3:].reshape(1, 3),
+    "column": lambda T: T.arange(24.0).reshape(4, 6)[:, 2:3],
+}
+VIEWS = {
+    "itself": lambda a: a,
+    "alias": lambda a: a[...],
+    "select": lambda a: a[0],
+    "product": lambda a: a * 2,
+    "view": lambda a: a.view(a.shape),
+    "chunk": lambda a: a.chunk(2, 0)[-1],
+    "unsqueeze": lambda a: a.unsqueeze(0),
+}
+TRANSFORMS = {
+    "jvp": lambda T, f, x, v: T.func.jvp(f, (x,), (v,))[1],
+    "mapped jvp": lambda T, f, x, v: T.vmap(lambda a, b: T.func.jvp(f, (a,), (b,))[1])(x, v),
+    "jacfwd": lambda T, f, x, v: T.func.jacfwd(f)(x),
+    "mapped jacfwd": lambda T, f, x, v: T.vmap(T.func.jacfwd(f))(x),
+}
+
+
+def place_in_memory(tensor, x, direction):
+    shared = [tensor.untyped_storage().data_ptr() == each.untyped_storage().data_ptr() for each in (x, direction)]
+    size = tensor.untyped_storage().nbytes()
+    return tensor.stride(), tensor.storage_offset(), size, tensor._base is not None, tensor is direction, shared
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("layout", PRIMALS)
+def test_tangents_lie_as_their_primals_do(transform, layout):
+    for name, function in VIEWS.items():
+        for factor in (None, 2):
+            seen = []
+            for T in (mindtorch, torch):
+                x = PRIMALS[layout](T)
+                direction = x if factor is None else x * factor
+                tangent = TRANSFORMS[transform](T, function, x, direction)
+                seen.append((tangent.tolist(), place_in_memory(tangent, x, direction)))
+            assert seen[0] == seen[1], (name, factor)
