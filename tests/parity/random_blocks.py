@@ -14,6 +14,7 @@ from tests.parity.random_runs import Env, is_defined, run
 from tests.parity.random_writer import Maker, Writer, make
 
 MAY_FAIL = 0.06  # of the lines with an error, how many stay
+_TENSOR = re.compile(r"\bt\d+\b")
 _ASSIGNED = re.compile(r"^(t\d+)(, t\d+)? [-+*/]?= ")
 # In the function of a vmap, torch changes the shape of the tensor outside, not that of the sample.
 _RESHAPES = re.compile(r"\.(t|squeeze|unsqueeze|transpose|swapaxes)_\(")
@@ -23,6 +24,7 @@ _RESHAPES = re.compile(r"\.(t|squeeze|unsqueeze|transpose|swapaxes)_\(")
 _WITHOUT_TANGENTS = re.compile(
     r"fmod|remainder|floor_divide|//|%|T\.where|\dj\) - |rsub\(.*\dj|unfold\(\S+, 0,|a(ny|ll)\(dim=\[\]"
 )
+_POWERS = re.compile(r"\*\*|pow")
 _ON_GRAPHS = re.compile(
     r"backward\(|autograd\.grad|_hook|retain_grad|note\("
 )  # copies have no graph: errors say nothing
@@ -53,11 +55,21 @@ class Body(Writer):
         bound = _ASSIGNED.match(line)
         if (self.kept and _RESHAPES.search(line)) or (self.is_transformed and _WITHOUT_TANGENTS.search(line)):
             return False
+        if self.is_transformed and _is_complex_power_of_reals(line, self.env.tensors()):
+            return False
         return not (bound and bound[1] in self.kept) and is_defined(line, self.env.tensors())
 
     def _works(self, line: str) -> bool:
         error = run(line, self.env)
         return error is None or bool(_ON_GRAPHS.search(line)) or self.chance(MAY_FAIL)
+
+
+def _is_complex_power_of_reals(line: str, tensors: dict[str, Any]) -> bool:
+    """Whether a statement may raise a real number to the power of a complex one: torch's tangents are real, too."""
+    if not _POWERS.search(line):
+        return False
+    used = [tensors[name].is_complex() for name in _TENSOR.findall(line) if name in tensors]
+    return not all(used) and (any(used) or "j" in line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,8 @@ class Pair:
         tensors = self.theirs.tensors().values()
         if theirs is None and may_be_refused(ours, self.lines, tensors):
             return None
-        return difference_of_refusals(ours, theirs, any(tensor._is_view() for tensor in tensors))
+        has_views = "make_dual" in self.lines[-1] or any(tensor._is_view() for tensor in tensors)
+        return difference_of_refusals(ours, theirs, has_views)
 
     def _has_other_shapes(self) -> bool:
         return any(self.ours[name].shape != tensor.shape for name, tensor in self.theirs.tensors().items())

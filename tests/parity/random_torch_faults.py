@@ -106,6 +106,13 @@ def tangent_of_another_dtype(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def tangent_of_a_complex_power(T: Any) -> tuple[Any, Any]:
+    """A real number to the power of a complex one is complex, and so is its derivative: e ** (1j * t) at t = 0."""
+    powers = T.func.jvp(lambda x: x ** T.tensor([1j]), (T.ones(1),), (T.ones(1),))
+    return powers[1].tolist(), [1j]
+
+
+@wrong
 def windows_of_a_number(T: Any) -> tuple[Any, Any]:
     """`vmap` gives what a loop over the samples gives."""
     numbers = T.arange(4.0)
