@@ -196,8 +196,6 @@ def logsumexp_backward(grad, self, result, dim, keepdim):
 
 def logsumexp_jvp(self_t, self, dim, keepdim):
     """Tangent of logsumexp: the softmax-weighted mean of the tangent."""
-    if self.ndim == 0:
-        return self_t
     weights = (self - self.logsumexp(dim, True)).exp()
     return (weights * self_t).sum(dim, keepdim) / weights.sum(dim, keepdim)
 

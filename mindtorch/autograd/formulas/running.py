@@ -40,8 +40,8 @@ def _around_first_zero(grad, self, dim, result):
 
 def cumprod_jvp(self_t, self, dim, result):
     """Tangent of a running product."""
-    if self.ndim == 0 or not self.numel():
-        return self_t
+    if self.ndim == 0:
+        return cumprod_jvp(self_t.reshape(1), self.reshape(1), 0, result.reshape(1)).reshape(())
     if not has_zeros(self):
         return (self_t / self).cumsum(dim) * result
     slopes = _cumprod_slopes(self, dim)
@@ -71,7 +71,7 @@ def logcumsumexp_backward(grad, self, result, dim):
 
 def logcumsumexp_jvp(self_t, self, dim):
     """Tangent of the running logarithm of a sum: a mean of tangents, 0 while none of them has weight."""
-    if self.ndim == 0 or not self.numel():
+    if not self.numel():
         return self_t
     largest = (self.real if self.is_complex() else self).amax(dim, True)
     weights = (self - largest).exp()
