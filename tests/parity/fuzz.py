@@ -41,7 +41,8 @@ def arguments() -> argparse.Namespace:
 
 
 def work(kind: str, without: str | None, first: int, count: int, pipe: Connection) -> None:
-    """Run programs, and send the seed of each before, and how it differs after it."""
+    """Run programs, and send the seed of each before, and how it differs after it; then, perhaps, a short program, sent
+    apart as torch may crash on the way to it."""
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     classes = Counter()
@@ -50,7 +51,10 @@ def work(kind: str, without: str | None, first: int, count: int, pipe: Connectio
         found = failure(kind, seed, without)
         name = found and kind_of(found.difference)
         classes[name] += 1
-        pipe.send(found.shrunk() if found and classes[name] <= SHOWN else found)
+        is_shown = found is not None and classes[name] <= SHOWN
+        pipe.send((found, is_shown))
+        if found and is_shown:
+            pipe.send(found.shrunk())
 
 
 def results(kind: str, without: str | None, first: int, count: int, end: float) -> Iterator[tuple[int, Failure | None]]:
@@ -74,14 +78,25 @@ def _received(kind: str, pipe: Connection, end: float) -> Iterator[tuple[int, Fa
             seed = pipe.recv()
         except EOFError:
             return
-        try:
-            is_late = not pipe.poll(SECONDS)
-            yield seed, Failure(kind, seed, [], "no end") if is_late else pipe.recv()
-        except EOFError:
-            yield seed, Failure(kind, seed, [], "crash")
+        found, has_ended = _outcome(kind, seed, pipe)
+        yield seed, found
+        if not has_ended:
             return
-        if is_late:
-            return
+
+
+def _outcome(kind: str, seed: int, pipe: Connection) -> tuple[Failure | None, bool]:
+    """How a program differs, and whether the process goes on to the next one."""
+    found, is_shown = Failure(kind, seed, [], "no end"), True
+    try:
+        for _ in range(2):
+            if is_shown and not pipe.poll(SECONDS):
+                return found, False
+            if is_shown:
+                received = pipe.recv()
+                found, is_shown = received if isinstance(received, tuple) else (received, False)
+        return found, True
+    except EOFError:
+        return (Failure(kind, seed, [], "crash") if found and found.difference == "no end" else found), False
 
 
 def main() -> int:

@@ -25,6 +25,8 @@ _WITHOUT_TANGENTS = re.compile(
     r"fmod|remainder|floor_divide|//|%|T\.where|\dj\) - |rsub\(.*\dj|unfold\(\S+, 0,|a(ny|ll)\(dim=\[\]"
 )
 _POWERS = re.compile(r"\*\*|pow")
+# In the copies of a body nothing requires grad, so that `is_avoided` does not see a gradient that hides nan (sgn).
+_OF_VARIABLES = re.compile(r"sgn")
 _ON_GRAPHS = re.compile(
     r"backward\(|autograd\.grad|_hook|retain_grad|note\("
 )  # copies have no graph: errors say nothing
@@ -53,7 +55,11 @@ class Body(Writer):
 
     def _suits(self, line: str) -> bool:
         bound = _ASSIGNED.match(line)
-        if (self.kept and _RESHAPES.search(line)) or (self.is_transformed and _WITHOUT_TANGENTS.search(line)):
+        if (
+            self.kept
+            and (_RESHAPES.search(line) or _OF_VARIABLES.search(line))
+            or (self.is_transformed and _WITHOUT_TANGENTS.search(line))
+        ):
             return False
         if self.is_transformed and _is_complex_power_of_reals(line, self.env.tensors()):
             return False

@@ -172,6 +172,33 @@ def gradient_that_is_zero(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def real_view_of_nothing(T: Any) -> tuple[Any, Any]:
+    """A number that does not depend on a tensor without elements has a gradient without elements."""
+    x = T.zeros(0, dtype=T.complex64, requires_grad=True)
+    T.view_as_real(x).sum().backward()
+    return tuple(x.grad.shape), tuple(x.shape)
+
+
+@wrong
+def saved_tensor_that_was_detached(T: Any) -> tuple[Any, Any]:
+    """What was computed before `detach_` keeps its gradient, as it does after `detach`."""
+    x = T.ones(2, requires_grad=True)
+    y = x * 2
+    z = y.atan()
+    y.detach_()
+    z.sum().backward()
+    return x.grad.tolist(), (2 / (1 + (2 * T.ones(2)) ** 2)).tolist()
+
+
+@wrong
+def gradient_of_a_real_choice(T: Any) -> tuple[Any, Any]:
+    """A real tensor whose values are chosen beside complex ones gets the real part of their gradient."""
+    x = T.ones(3, requires_grad=True)
+    T.where(T.tensor([True, False, True]), x, T.ones(3, dtype=T.complex64)).abs().sum().backward()
+    return x.grad.tolist(), [1.0, 0.0, 1.0]
+
+
+@wrong
 def mean_of_a_tensor_of_inference_mode(T: Any) -> tuple[Any, Any]:
     """A checkpoint makes it require grad, which is no reason not to read it."""
 

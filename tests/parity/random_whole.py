@@ -70,6 +70,10 @@ MODES = (
     "T.autograd.graph.allow_mutation_on_saved_tensors()",
 )
 
+# What does not stand in some modes: a torch dispatch mode has torch forget how views of inference mode came to be, and
+# ask for versions that there are not; hooks see the parts that torch makes isfinite of, which nothing differentiates.
+APART = (("allow_mutation", "inference_mode"), ("hooks(lambda t: note", "isfinite"))
+
 
 def _length(w: Writer) -> int:
     return w.random.randint(1, 5 if w.depth == 0 else 3)
@@ -93,7 +97,8 @@ def in_a_mode(w: Writer) -> str | None:
     mode = w.pick(MODES)
     # Transforms end inference mode in mindtorch, so that what they give is not of that mode.
     makers = BODY if w.depth >= DEEPEST or mode == "T.inference_mode()" else BODY + WHOLE
-    return block(w, f"with {mode}:", makers, _length(w))
+    text = block(w, f"with {mode}:", makers, _length(w))
+    return None if text and any(mode_part in mode and part in text for mode_part, part in APART) else text
 
 
 @statement(2, BODY)
