@@ -224,8 +224,6 @@ def nanmean(input: Tensor, dim: Dims, keepdim: bool, dtype: Dtype | None) -> Ten
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got " + input.dtype.storage_name
         )
-    if input.is_complex():
-        raise RuntimeError("nansum on CPU does not support complex inputs")
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(
             "nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. "

@@ -7,6 +7,7 @@ from mindtorch.autograd.formulas.common import conj, is_differentiated, real
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.kinds import SHORT_CUT_FAILED
+from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor, new_object
 
 LOG_2 = math.log(2.0)
@@ -111,10 +112,10 @@ def abs_jvp(self_t, self):
 def sgn_backward(grad, self, result):
     """Gradient of self / |self|: only what turns the phase counts. Zero for real tensors."""
     if not self.is_complex():
-        return ops.zeros_like(grad)
+        return ops.zeros_like(grad, memory_format=contiguous_format)
     length = self.abs()
     along = (grad * conj(result)).real * result
-    return ops.where(length == 0, 0.0, (grad - along) / length)
+    return ((grad - along) / length).masked_fill_(length == 0, 0)
 
 
 def angle_backward(grad, self):

@@ -15,6 +15,7 @@ from mindtorch.autograd.formulas.common import (
 )
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
+from mindtorch.memory_format import contiguous_format
 
 
 def sum_backward(grad, shape, dim, keepdim):
@@ -33,9 +34,11 @@ def prod_backward(grad, self, result):
     Two zeros leave nothing of it, not even of an infinite `grad`; but a second derivative needs the way there.
     """
     if self.ndim == 0:
-        return grad.clone()
+        return grad
+    if not has_zeros(self):
+        return grad * conj(result / self)
     if not is_differentiated(grad, self) and without_levels(self) is self and int((self == 0).sum()) > 1:
-        return ops.zeros_like(self)
+        return ops.zeros_like(self, memory_format=contiguous_format)
     flat = prod_dim_backward(grad, self.reshape(-1), result, 0, False)
     return flat.reshape(self.shape)
 
@@ -104,15 +107,15 @@ def _reached(self, extremum):
 
 def running_extreme_backward(grad, self, dim, indices):
     """Gradient of cummax/cummin. torch keeps the input, so that it must not be written in between; so it is here."""
-    if not self.numel() or not self.ndim:
-        return grad if self.numel() else self
+    if not self.numel():
+        return self
     return grad.new_zeros(self.shape).scatter_add(dim, indices, grad)
 
 
 def pick_backward(grad, dim, indices, shape, keepdim):
     """Gradient of an op that picks elements along dim by index (max.dim, sort, topk): scatter it back."""
     if len(shape) == 0:
-        return grad
+        return grad.clone()  # which is new, as what is scattered is
     if not keepdim:
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
     return grad.new_zeros(shape).scatter(dim, indices, grad)
@@ -202,7 +205,7 @@ def logsumexp_jvp(self_t, self, dim, keepdim):
 
 def cumsum_backward(grad, dim):
     """Gradient of a running sum: the running sum from the other end."""
-    if grad.ndim == 0 or grad.numel() <= 1:
+    if grad.ndim == 0 or grad.numel() <= 1 or grad.shape[dim] == 1:
         return grad
     return grad.flip(dim).cumsum(dim).flip(dim)
 

@@ -77,12 +77,11 @@ def as_strided_backward(grad, shape, stride, storage_offset, size, out_stride, o
         storage = storage.index_add(0, places.reshape(-1), grad.reshape(-1))
     if math.prod(shape) == 0:
         return grad.new_zeros(shape)
-    if not _overlaps(shape, stride):
-        return storage.as_strided(shape, stride, storage_offset - base)
-    places = _places(shape, stride, storage_offset - base, grad).reshape(-1)
-    count = storage.new_zeros(storage.shape, dtype=places.dtype).index_add(0, places, ops.ones_like(places))
-    storage = storage / count.clamp(min=1)
-    return storage.index_select(0, places).reshape(shape)
+    if _overlaps(shape, stride):
+        places = _places(shape, stride, storage_offset - base, grad).reshape(-1)
+        count = storage.new_zeros(storage.shape, dtype=places.dtype).index_add(0, places, ops.ones_like(places))
+        storage = storage / count.clamp(min=1)
+    return storage.as_strided(shape, stride, storage_offset - base)
 
 
 def as_strided_scatter_backward(grad, shape, stride, storage_offset, size, out_stride, out_offset):

@@ -36,8 +36,8 @@ def rounded(results: Iterable[Array | None], dtype: NumpyDtype) -> tuple[Array |
 
 
 def _real_if(array: Array, dtype: NumpyDtype) -> Array:
-    """The real part, when that is all that `dtype` can hold."""
-    return array.real if array.dtype.kind == "c" and dtype.kind != "c" else array
+    """The real part, when that is all that `dtype` can hold. A bool tells whether there is anything at all."""
+    return array.real if array.dtype.kind == "c" and dtype.kind not in "cb" else array
 
 
 def store(result: Array, dtype: NumpyDtype, out: Array | None) -> Array:
@@ -172,8 +172,13 @@ def running_sum(values: Array, axis: int, dtype: NumpyDtype) -> Array:
             _running_sum_of_row(row, sums)
         return result
     if axis or values.ndim < 2 or not values.size or values[0].size < 64:
-        return np.cumsum(values, axis, dtype)
+        return _sum_from_zero(np.cumsum(values, axis, dtype))
     result = values.astype(dtype, order="C")
     for row in range(1, len(result)):
         np.add(result[row], result[row - 1], out=result[row])
-    return result
+    return _sum_from_zero(result)
+
+
+def _sum_from_zero(sums: Array) -> Array:
+    """Running sums as if they began with a zero: NumPy begins with the first element, which may be a negative zero."""
+    return np.add(sums, 0, out=sums) if sums.dtype.kind in "fc" else sums

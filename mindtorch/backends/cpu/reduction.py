@@ -136,6 +136,7 @@ def nansum(
     input: Array, dim: Dims = None, keepdim: bool = False, dtype: Dtype | None = None, out: Array | None = None
 ) -> Array:
     if input.dtype.kind == "c":
+        reduced_dims(dim, input.ndim)  # which are refused first
         raise RuntimeError("nansum on CPU does not support complex inputs")
     has_nans = input.dtype.kind in "fV"
     target = dtype.numpy if dtype is not None else input.dtype if out is None else out.dtype
