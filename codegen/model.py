@@ -550,6 +550,11 @@ class Derivative:
         return any(formula.kind == "expression" for formula in self.backward)
 
     @property
+    def has_formulas(self) -> bool:
+        """Whether torch has formulas for it, be it one that refuses, as it has where it asks for complex tensors."""
+        return self.is_implemented or self.refuses_complex
+
+    @property
     def is_refused(self) -> bool:
         """Whether there is none for any argument: then a node of no class of its own refuses the backward pass."""
         return bool(self.edges) and not self.is_implemented

@@ -69,7 +69,7 @@ def _with_node(values: Any, node_class: type, input: Any) -> Tensor:
         return values
     node = node_class()
     node.sequence_nr = next_sequence_nr()
-    node.next_edges = (edge,)
+    node.next_edges = (edge or None,)
     return wrap(values._mt_array, node)
 
 

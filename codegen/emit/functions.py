@@ -10,7 +10,7 @@ from .changes import checks, marks
 from .conversions import conversions, fails_when_number, takes_number, tensor_checks
 from .names import array_name, comma_separated, function_name, kernel_table, registered_name, root_of
 from .old_calls import OldCalls, old_calls_of
-from .recording import Recording, recording_of, refusing_lines
+from .recording import GradCheck, Recording, grad_check_of_out, recording_of, unrecorded_write
 from .signatures import (
     Signature,
     generator_twin,
@@ -88,8 +88,8 @@ class Function:
     out_check: str
     generator_function: str | None
     passed_to_generator: str
-    has_no_derivative: bool
-    refusing_lines: tuple[str, ...]
+    unrecorded_write: str | None
+    grad_check: GradCheck | None
     marks_requires_grad: bool
     explained: str
     composite_call: str
@@ -106,7 +106,8 @@ class Function:
     @property
     def ends_late(self) -> bool:
         """Whether something is to be done with the result, or with what the call has changed."""
-        return self.marks_requires_grad or bool(self.marks) or bool(self.recording and self.recording.after)
+        saves = bool(self.recording and (self.recording.after or self.recording.refusal))
+        return self.marks_requires_grad or bool(self.marks) or saves
 
     @property
     def defines_table(self) -> bool:
@@ -152,8 +153,8 @@ def function_of(model: Model, op: Op) -> Function:
         out_check=_out_check(op),
         generator_function=function_name(model, twin) if twin else None,
         passed_to_generator=signature_of(model, twin, public=False).passed if twin else "",
-        has_no_derivative=model.derivative_of(op) is None,
-        refusing_lines=refusing_lines(model, op) if op.kind == "out" else (),
+        unrecorded_write=unrecorded_write(model, op) if op.kind == "inplace" else None,
+        grad_check=grad_check_of_out(model, op) if op.kind == "out" else None,
         marks_requires_grad=takes_requires_grad(op),
         explained=_explained(op, itself, signature) if public or composite or op.kind == "out" else "",
         composite_call=composite_call,

@@ -137,6 +137,8 @@ def _node_class(model: Model, derivative: Derivative) -> NodeClass:
 def _keepers(derivative: Derivative) -> tuple[str, ...]:
     tensors = [use for use in derivative.saved if use.value.kind in ("input", "output")]
     needing = {name for use in tensors for name in use.arguments}
+    if any(use.value.kind == "output" for use in tensors):
+        return ()  # PyTorch keeps outputs, and looks at them again, whichever gradients are wanted
     if not tensors or any(edge.type.is_list for edge in derivative.edges) or len(needing) == len(derivative.edges):
         return ()
     return tuple(str(place) for place, edge in enumerate(derivative.edges) if edge.name in needing)

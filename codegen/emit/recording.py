@@ -24,6 +24,7 @@ class Recording:
     ``may``      the quick test that lets nearly all calls without gradients pass
     ``edges``    one per differentiable input
     ``wanted``   whether any edge leads anywhere
+    ``refusal``  the check, once the kernel has run, that no tensor is complex
     ``values``   the fields of the node for numbers, shapes and the like: the assignments, without the node
     ``kept``     the inputs that are kept, one expression each
     ``after``    what is kept once the kernel has run: outputs, and the inputs that it changes
@@ -35,6 +36,7 @@ class Recording:
     edges: tuple[Edge, ...]
     wanted: str
     next_edges: str
+    refusal: str | None
     values: tuple[str, ...]
     kept: tuple[str, ...]
     after: tuple[str, ...]
@@ -57,8 +59,9 @@ def recording_of(model: Model, op: Op) -> Recording | None:
         node="RefusingNode" if derivative.is_refused else f"nodes.{derivative.node}",
         may=_may_record(op, edges, derivative.when),
         edges=tuple(_edge(argument, alone) for argument in edges),
-        wanted=" or ".join(_variable(argument, alone) for argument in edges),
-        next_edges=_edges_of_node(op, derivative),
+        wanted=" or ".join(_is_wanted(argument, alone) for argument in edges),
+        next_edges=_next_edges(edges),
+        refusal=_refusal(op, derivative),
         values=_values(model, op, derivative),
         kept=tuple(_kept(derivative, op, use) for use in derivative.saved_before),
         after=tuple(_kept_after(derivative, op, use) for use in derivative.saved_after),
@@ -87,18 +90,23 @@ def _edge(argument: Argument, alone: bool) -> Edge:
     return Edge(_variable(argument, alone), lookup)
 
 
-def _edges_of_node(op: Op, derivative: Derivative) -> str:
-    edges = derivative.edges
-    found = _next_edges(edges, alone=len(edges) == 1)
+def _refusal(op: Op, derivative: Derivative) -> str | None:
     if not derivative.refuses_complex or op.kind == "inplace":  # which PyTorch does not refuse
-        return found
-    return f'unless_complex("{op.schema.name}", {tuple_of(edge.python_name for edge in edges)}, {found})'
+        return None
+    return f'refuse_complex("{op.schema.name}", {comma_separated(edge.python_name for edge in derivative.edges)})'
 
 
-def _next_edges(edges: tuple[Argument, ...], alone: bool) -> str:
+def _next_edges(edges: tuple[Argument, ...]) -> str:
+    alone = len(edges) == 1
     if alone and edges[0].type.is_list:
         return _variable(edges[0], alone)
-    return tuple_of(_edges_of_list(a, alone) if a.type.is_list else _variable(a, alone) for a in edges)
+    return tuple_of(_edges_of_list(a, alone) if a.type.is_list else f"{_variable(a, alone)} or None" for a in edges)
+
+
+def _is_wanted(argument: Argument, alone: bool) -> str:
+    """Whether a call is recorded because of an argument, be it one that no gradient gets to (`NOWHERE`)."""
+    variable = _variable(argument, alone)
+    return variable if argument.type.is_list else f"{variable} is not None"
 
 
 def _edges_of_list(argument: Argument, alone: bool) -> str:
@@ -126,6 +134,16 @@ def _has_edge(argument: Argument) -> str:
     return f"({name} is not None and {test})" if argument.type.is_optional else test
 
 
+def unrecorded_write(model: Model, op: Op) -> str | None:
+    """Whether an in-place op without a derivative has anything that requires grad; None if there is a derivative."""
+    if model.derivative_of(op) is not None:
+        return None
+    tensors = op.schema.tensor_arguments
+    some = " or ".join(_has_edge(argument) for argument in tensors)
+    test = f"({some})" if len(tensors) > 1 else some
+    return f"{test} and thread.grad_enabled and edges_of({tuple_of(argument.python_name for argument in tensors)})"
+
+
 def in_python_names(formula: Formula) -> str:
     """A formula over the arguments as the generated function names them: ``self`` is ``input`` there."""
     names = {name: "input" + name.removeprefix("self") for name in formula.names if name.split(".")[0] == "self"}
@@ -151,7 +169,7 @@ def _kept(derivative: Derivative, op: Op, use: SavedUse) -> str:
 
 
 def _needed(derivative: Derivative, use: SavedUse) -> str:
-    """Whether a gradient that needs a saved value is wanted; "" when some gradient always is."""
+    """Whether a gradient that needs a saved value is wanted; "" when all of them need it."""
     users = [edge_name(argument) for argument in derivative.edges if argument.name in use.arguments]
     if len(users) == len(derivative.edges):
         return ""
@@ -205,10 +223,19 @@ def _kept_after(derivative: Derivative, op: Op, use: SavedUse) -> str:
 _INTEGRAL = ("integral", "number_integral")
 
 
-def refusing_lines(model: Model, op: Op) -> tuple[str, ...]:
-    """The lines by which an ``out=`` function refuses what requires grad; none if its formulas say non-differentiable.
+@dataclass(frozen=True, slots=True)
+class GradCheck:
+    """What an ``out=`` function does about gradients: lines before the kernel, and lines after it, if any."""
 
-    torch has a fallback for ops that it has no formulas of, as factories and ops of integers; it uses their full names.
+    before: tuple[str, ...]
+    after: tuple[str, ...] = ()
+
+
+def grad_check_of_out(model: Model, op: Op) -> GradCheck | None:
+    """How an ``out=`` function refuses tensors that require grad; None if its formulas say non-differentiable.
+
+    torch has a fallback for ops that it has no formulas of, as factories and ops of integers. It uses their full names,
+    and refuses only what may not be written in place: `out` becomes the output of a node that refuses the backward pass.
     """
     functional = model.ops[op.derived_from] if op.derived_from else op
     derivative = model.derivatives.get(functional.name)
@@ -218,11 +245,15 @@ def refusing_lines(model: Model, op: Op) -> tuple[str, ...]:
         operands = functional.schema.tensor_arguments if functional.is_composite else ()
     is_without = derivative is None and (functional.dtypes in _INTEGRAL or functional.factory)
     if not operands and not is_without:
-        return ()
-    has_formulas = derivative.is_implemented if derivative is not None else not is_without
-    name = op.schema.base if has_formulas else f"aten::{op.schema.base}"
+        return None
     inputs = [f"*{a.python_name}" if a.type.is_list else a.python_name for a in operands]
-    outs = "out" if len(op.schema.out_arguments) == 1 else "*out"
-    given = comma_separated([f'"{name}"', *inputs, outs])
-    refuse = f"refuse_grad({given})"
-    return (refuse,) if inputs or outs != "out" else ("if out._mt_edge is not None:", f"    {refuse}")
+    out = "out" if len(op.schema.out_arguments) == 1 else "*out"
+    has_formulas = derivative.has_formulas if derivative is not None else not is_without
+    name = f'"{op.schema.base}"' if has_formulas else f'"aten::{op.schema.base}"'
+    if has_formulas:
+        return GradCheck((f"refuse_grad({comma_separated([name, *inputs, out])})",))
+    given = comma_separated([name, "(out,)" if out == "out" else "out", *inputs])
+    calls = f"refuse_unwritable({given})", f"record_refusal({given})"
+    if inputs or out != "out":
+        return GradCheck(*[(call,) for call in calls])
+    return GradCheck(*[("if out._mt_edge is not None:", f"    {call}") for call in calls])

@@ -1630,8 +1630,6 @@ class CopysignBackward0(Node):
 
     saved = ("self", "result")
 
-    keepers = (0,)
-
     def apply(node, edges, grad):
         self, result = node.unpack()
         if grad is None:

@@ -12,7 +12,7 @@ from mindtorch import state
 from mindtorch._generated.nodes import factory as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import flagged, recorded, refuse_grad
+from mindtorch.autograd.outputs import flagged, record_refusal, recorded, refuse_grad, refuse_unwritable
 from mindtorch.autograd.saved_tensor import save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import factory as composite
@@ -95,12 +95,14 @@ def empty_out(size, *more_size, memory_format=None, out):
     except AttributeError:
         return raise_bad_argument(empty_out, size, *more_size, memory_format=memory_format, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::empty", out)
+        refuse_unwritable("aten::empty", (out,))
     try:
         adopt_result(out, _empty_kernels[type(out_array)](size, None, None, None, None, memory_format, out=out_array))
     except CALL_ERRORS as error:
         raise explained(error, empty_out, (empty_out,), (size,), {}) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::empty", (out,))
     return out
 
 
@@ -181,12 +183,14 @@ def zeros_out(size, *more_size, out):
     except AttributeError:
         return raise_bad_argument(zeros_out, size, *more_size, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::zeros", out)
+        refuse_unwritable("aten::zeros", (out,))
     try:
         adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
     except CALL_ERRORS as error:
         raise explained(error, zeros_out, (zeros_out,), (size,), {}) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::zeros", (out,))
     return out
 
 
@@ -237,12 +241,14 @@ def ones_out(size, *more_size, out):
     except AttributeError:
         return raise_bad_argument(ones_out, size, *more_size, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::ones", out)
+        refuse_unwritable("aten::ones", (out,))
     try:
         adopt_result(out, _ones_kernels[type(out_array)](size, None, None, None, None, out=out_array))
     except CALL_ERRORS as error:
         raise explained(error, ones_out, (ones_out,), (size,), {}) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::ones", (out,))
     return out
 
 
@@ -293,12 +299,14 @@ def full_out(size, fill_value, *, out):
     except AttributeError:
         return raise_bad_argument(full_out, size, fill_value, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::full", out)
+        refuse_unwritable("aten::full", (out,))
     try:
         adopt_result(out, _full_kernels[type(out_array)](size, fill_value, None, None, None, None, out=out_array))
     except CALL_ERRORS as error:
         raise explained(error, full_out, (full_out,), (size, fill_value), {}) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::full", (out,))
     return out
 
 
@@ -342,8 +350,11 @@ def arange_default_out(end, *, out):
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "arange", "end", 1)
     if out._mt_edge is not None:
-        refuse_grad("aten::arange", out)
-    return composite.arange_end_out(end, out=out)
+        refuse_unwritable("aten::arange", (out,))
+    result = composite.arange_end_out(end, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::arange", (out,))
+    return result
 
 
 def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -480,7 +491,7 @@ def arange_start_step_out(start, end, step=1, *, out):
     except AttributeError:
         return raise_bad_argument(arange_start_step_out, start, end, step, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::arange", out)
+        refuse_unwritable("aten::arange", (out,))
     try:
         adopt_result(
             out, _arange_start_step_kernels[type(out_array)](start, end, step, None, None, None, None, out=out_array)
@@ -488,6 +499,8 @@ def arange_start_step_out(start, end, step=1, *, out):
     except CALL_ERRORS as error:
         raise explained(error, arange_start_step_out, (arange_start_step_out,), (start, end, step), {}) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::arange", (out,))
     return out
 
 
@@ -545,7 +558,7 @@ def linspace_default_out(start, end, steps, *, out):
     except AttributeError:
         return raise_bad_argument(linspace_default_out, start, end, steps, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::linspace", out)
+        refuse_unwritable("aten::linspace", (out,))
     try:
         adopt_result(
             out, _linspace_default_kernels[type(out_array)](start, end, steps, None, None, None, None, out=out_array)
@@ -553,6 +566,8 @@ def linspace_default_out(start, end, steps, *, out):
     except CALL_ERRORS as error:
         raise explained(error, linspace_default_out, (linspace_default_out,), (start, end, steps), {}) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::linspace", (out,))
     return out
 
 
@@ -631,8 +646,10 @@ def linspace_Tensor_Tensor_out(start, end, steps, *, out):
         return raise_bad_argument(linspace_Tensor_Tensor_out, start, end, steps, out=out)
     if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
-    refuse_grad("aten::linspace", start, end, out)
-    return composite.linspace_tensors_out(start, end, steps, out=out)
+    refuse_unwritable("aten::linspace", (out,), start, end)
+    result = composite.linspace_tensors_out(start, end, steps, out=out)
+    record_refusal("aten::linspace", (out,), start, end)
+    return result
 
 
 def linspace_Tensor_Scalar(
@@ -699,8 +716,10 @@ def linspace_Tensor_Scalar_out(start, end, steps, *, out):
         end = scalar_of(end, "linspace", "end", 2)
     if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
-    refuse_grad("aten::linspace", start, out)
-    return composite.linspace_tensors_out(start, end, steps, out=out)
+    refuse_unwritable("aten::linspace", (out,), start)
+    result = composite.linspace_tensors_out(start, end, steps, out=out)
+    record_refusal("aten::linspace", (out,), start)
+    return result
 
 
 def linspace_Scalar_Tensor(
@@ -855,8 +874,10 @@ def linspace_Scalar_Tensor_out(start, end, steps, *, out):
         start = scalar_of(start, "linspace", "start", 1)
     if type(steps) is not int or not -(2**63) <= steps < 2**63:
         steps = int_of(steps, "linspace", "steps", 3)
-    refuse_grad("aten::linspace", end, out)
-    return composite.linspace_tensors_out(start, end, steps, out=out)
+    refuse_unwritable("aten::linspace", (out,), end)
+    result = composite.linspace_tensors_out(start, end, steps, out=out)
+    record_refusal("aten::linspace", (out,), end)
+    return result
 
 
 def logspace_default(
@@ -928,8 +949,11 @@ def logspace_default_out(start, end, steps, base=10.0, *, out):
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
     if out._mt_edge is not None:
-        refuse_grad("aten::logspace", out)
-    return composite.logspace_out(start, end, steps, base, out=out)
+        refuse_unwritable("aten::logspace", (out,))
+    result = composite.logspace_out(start, end, steps, base, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::logspace", (out,))
+    return result
 
 
 def logspace_Tensor_Tensor(
@@ -1026,8 +1050,10 @@ def logspace_Tensor_Tensor_out(start, end, steps, base=10.0, *, out):
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
-    refuse_grad("aten::logspace", start, end, out)
-    return composite.logspace_tensors_out(start, end, steps, base, out=out)
+    refuse_unwritable("aten::logspace", (out,), start, end)
+    result = composite.logspace_tensors_out(start, end, steps, base, out=out)
+    record_refusal("aten::logspace", (out,), start, end)
+    return result
 
 
 def logspace_Scalar_Tensor(
@@ -1112,8 +1138,10 @@ def logspace_Scalar_Tensor_out(start, end, steps, base=10.0, *, out):
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
-    refuse_grad("aten::logspace", end, out)
-    return composite.logspace_tensors_out(start, end, steps, base, out=out)
+    refuse_unwritable("aten::logspace", (out,), end)
+    result = composite.logspace_tensors_out(start, end, steps, base, out=out)
+    record_refusal("aten::logspace", (out,), end)
+    return result
 
 
 def logspace_Tensor_Scalar(
@@ -1300,8 +1328,10 @@ def logspace_Tensor_Scalar_out(start, end, steps, base=10.0, *, out):
         steps = int_of(steps, "logspace", "steps", 3)
     if type(base) is not float:
         base = float_of(base, "logspace", "base", 4)
-    refuse_grad("aten::logspace", start, out)
-    return composite.logspace_tensors_out(start, end, steps, base, out=out)
+    refuse_unwritable("aten::logspace", (out,), start)
+    result = composite.logspace_tensors_out(start, end, steps, base, out=out)
+    record_refusal("aten::logspace", (out,), start)
+    return result
 
 
 def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1356,8 +1386,11 @@ def range_out(start, end, step=1, *, out):
     if type(step) is not int and type(step) is not float:
         step = scalar_of(step, "range", "step", 3)
     if out._mt_edge is not None:
-        refuse_grad("aten::range", out)
-    return composite.range_inclusive_out(start, end, step, out=out)
+        refuse_unwritable("aten::range", (out,))
+    result = composite.range_inclusive_out(start, end, step, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::range", (out,))
+    return result
 
 
 def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1405,8 +1438,11 @@ def range_default_out(start, end, *, out):
     if type(end) is not int and type(end) is not float:
         end = scalar_of(end, "range", "end", 2)
     if out._mt_edge is not None:
-        refuse_grad("aten::range", out)
-    return composite.range_from_to_out(start, end, out=out)
+        refuse_unwritable("aten::range", (out,))
+    result = composite.range_from_to_out(start, end, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::range", (out,))
+    return result
 
 
 _eye_default_kernels = kernel_table("eye")
@@ -1451,12 +1487,14 @@ def eye_default_out(n, *, out):
     except AttributeError:
         return raise_bad_argument(eye_default_out, n, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::eye", out)
+        refuse_unwritable("aten::eye", (out,))
     try:
         adopt_result(out, _eye_default_kernels[type(out_array)](n, None, None, None, None, out=out_array))
     except CALL_ERRORS as error:
         raise explained(error, eye_default_out, (eye_default_out,), (n,), {}) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::eye", (out,))
     return out
 
 
@@ -1545,12 +1583,14 @@ def eye_m_out(n, m, *, out):
     except AttributeError:
         return raise_bad_argument(eye_m_out, n, m, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::eye", out)
+        refuse_unwritable("aten::eye", (out,))
     try:
         adopt_result(out, _eye_m_kernels[type(out_array)](n, m, None, None, None, None, out=out_array))
     except CALL_ERRORS as error:
         raise explained(error, eye_m_out, (eye_m_out,), (n, m), {}) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::eye", (out,))
     return out
 
 
@@ -2718,11 +2758,11 @@ def clone(input, *, memory_format=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.CloneBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return wrap(_clone_kernels[type(input_array)](input_array, memory_format), node)
     except NUMPY_ERRORS as error:
@@ -2769,11 +2809,11 @@ def copy_(input, other, non_blocking=False):
     ):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.CopyBackwards()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
     try:
         _copy__kernels[type(input_array)](input_array, other_array, non_blocking)
     except CALL_ERRORS as error:
@@ -2824,11 +2864,11 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and (dtype is None or dtype.is_floating_point or dtype.is_complex)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ToCopyBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_device = input.device
     try:
         return wrap(
@@ -2987,11 +3027,11 @@ def fill_Scalar(input, value):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FillBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return wrap(_fill_Scalar_kernels[type(input_array)](input_array, value), node)
     except NUMPY_ERRORS as error:
@@ -3012,12 +3052,12 @@ def fill__Scalar(input, value):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.FillBackward2()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _fill_Scalar_kernels[type(input_array)](input_array, value, out=input_array)
     except NUMPY_ERRORS as error:
@@ -3044,10 +3084,10 @@ def fill_Tensor(input, value):
     if (input._mt_edge is not None or value._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         value_edge = value._mt_edge or edge_of(value)
-        if input_edge or value_edge:
+        if input_edge is not None or value_edge is not None:
             node = nodes.FillBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, value_edge)
+            node.next_edges = (input_edge or None, value_edge or None)
     try:
         return wrap(_fill_Tensor_kernels[type(input_array)](input_array, value_array), node)
     except NUMPY_ERRORS as error:
@@ -3082,11 +3122,11 @@ def fill__Tensor(input, value):
     if (input._mt_edge is not None or value._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         value_edge = value._mt_edge or edge_of(value)
-        if input_edge or value_edge:
+        if input_edge is not None or value_edge is not None:
             check_inplace(input)
             node = nodes.FillBackward3()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, value_edge)
+            node.next_edges = (input_edge or None, value_edge or None)
     try:
         _fill_Tensor_kernels[type(input_array)](input_array, value_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -3127,12 +3167,12 @@ def zero_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.ZeroBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _zero__kernels[type(input_array)](input_array)
     except NUMPY_ERRORS as error:
@@ -3170,10 +3210,10 @@ def complex(real, imag, *, out=None):
     if (real._mt_edge is not None or imag._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         real_edge = real._mt_edge or edge_of(real)
         imag_edge = imag._mt_edge or edge_of(imag)
-        if real_edge or imag_edge:
+        if real_edge is not None or imag_edge is not None:
             node = nodes.ComplexBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (real_edge, imag_edge)
+            node.next_edges = (real_edge or None, imag_edge or None)
     try:
         return wrap(_complex_kernels[type(real_array)](real_array, imag_array), node)
     except NUMPY_ERRORS as error:
@@ -3217,10 +3257,10 @@ def polar(abs, angle, *, out=None):
     ):
         abs_edge = abs._mt_edge or edge_of(abs)
         angle_edge = angle._mt_edge or edge_of(angle)
-        if abs_edge or angle_edge:
+        if abs_edge is not None or angle_edge is not None:
             node = nodes.PolarBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (abs_edge, angle_edge)
+            node.next_edges = (abs_edge or None, angle_edge or None)
     if node is not None:
         result = recorded(node, composite.polar, abs, angle)
         node.kept = (save_output(node, result),)

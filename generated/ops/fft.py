@@ -12,7 +12,7 @@ from mindtorch import state
 from mindtorch._generated.nodes import fft as nodes
 from mindtorch.autograd.history import edge_of, mark_written
 from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import flagged, refuse_grad
+from mindtorch.autograd.outputs import flagged, record_refusal, refuse_grad, refuse_unwritable
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import fft as composite
 from mindtorch.dispatch.arguments import (
@@ -58,11 +58,11 @@ def _fft_c2c(input, dim, normalization, forward, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FftC2CBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.normalization = normalization
         node.forward = forward
@@ -119,11 +119,11 @@ def _fft_r2c(input, dim, normalization, onesided, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FftR2CBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.normalization = normalization
         node.onesided = onesided
@@ -183,11 +183,11 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FftC2RBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.normalization = normalization
     try:
@@ -1083,8 +1083,11 @@ def fft_fftfreq_out(n, d=1.0, *, out):
     if type(d) is not float:
         d = float_of(d, "fft_fftfreq", "d", 2)
     if out._mt_edge is not None:
-        refuse_grad("aten::fft_fftfreq", out)
-    return composite.fftfreq_out(n, d, out=out)
+        refuse_unwritable("aten::fft_fftfreq", (out,))
+    result = composite.fftfreq_out(n, d, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::fft_fftfreq", (out,))
+    return result
 
 
 def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=False, out=None, requires_grad=False):
@@ -1132,8 +1135,11 @@ def fft_rfftfreq_out(n, d=1.0, *, out):
     if type(d) is not float:
         d = float_of(d, "fft_rfftfreq", "d", 2)
     if out._mt_edge is not None:
-        refuse_grad("aten::fft_rfftfreq", out)
-    return composite.rfftfreq_out(n, d, out=out)
+        refuse_unwritable("aten::fft_rfftfreq", (out,))
+    result = composite.rfftfreq_out(n, d, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::fft_rfftfreq", (out,))
+    return result
 
 
 def fft_fftshift(input, dim=None, *, axis=None):

@@ -10,9 +10,9 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch import state
 from mindtorch._generated.nodes import indexing as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, unless_complex
+from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, refuse_complex
 from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
+from mindtorch.autograd.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import indexing as composite
@@ -55,11 +55,11 @@ def index(input, indices, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.IndexBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
     try:
@@ -188,10 +188,10 @@ def index_put(input, indices, values, accumulate=False):
     if (input._mt_edge is not None or values._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         values_edge = values._mt_edge or edge_of(values)
-        if input_edge or values_edge:
+        if input_edge is not None or values_edge is not None:
             node = nodes.IndexPutBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, values_edge)
+            node.next_edges = (input_edge or None, values_edge or None)
             node.accumulate = accumulate
             node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
     try:
@@ -218,11 +218,11 @@ def index_put_(input, indices, values, accumulate=False):
     if (input._mt_edge is not None or values._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         values_edge = values._mt_edge or edge_of(values)
-        if input_edge or values_edge:
+        if input_edge is not None or values_edge is not None:
             check_inplace(input)
             node = nodes.IndexPutBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, values_edge)
+            node.next_edges = (input_edge or None, values_edge or None)
             node.accumulate = accumulate
             node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
     try:
@@ -255,11 +255,11 @@ def index_select(input, dim, index, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.IndexSelectBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.dim = dim
         node.kept = (save(index),)
@@ -313,10 +313,10 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         source_edge = source._mt_edge or edge_of(source)
-        if input_edge or source_edge:
+        if input_edge is not None or source_edge is not None:
             node = nodes.IndexAddBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, source_edge)
+            node.next_edges = (input_edge or None, source_edge or None)
             node.dim = dim
             node.alpha = alpha
             node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
@@ -344,11 +344,11 @@ def index_add_(input, dim, index, source, *, alpha=1):
     if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         source_edge = source._mt_edge or edge_of(source)
-        if input_edge or source_edge:
+        if input_edge is not None or source_edge is not None:
             check_inplace(input)
             node = nodes.IndexAddBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, source_edge)
+            node.next_edges = (input_edge or None, source_edge or None)
             node.dim = dim
             node.alpha = alpha
             node.kept = (save(index) if source_edge else None, save(source) if source_edge else None)
@@ -411,11 +411,11 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.GatherBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.kept = (save(index), save(input))
     try:
@@ -468,10 +468,10 @@ def scatter_src(input, dim, index, src, *, out=None):
     if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         src_edge = src._mt_edge or edge_of(src)
-        if input_edge or src_edge:
+        if input_edge is not None or src_edge is not None:
             node = nodes.ScatterBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, src_edge)
+            node.next_edges = (input_edge or None, src_edge or None)
             node.dim = dim
             node.kept = (save(index),)
     try:
@@ -496,11 +496,11 @@ def scatter__src(input, dim, index, src):
     if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         src_edge = src._mt_edge or edge_of(src)
-        if input_edge or src_edge:
+        if input_edge is not None or src_edge is not None:
             check_inplace(input)
             node = nodes.ScatterBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, src_edge)
+            node.next_edges = (input_edge or None, src_edge or None)
             node.dim = dim
             node.kept = (save(index),)
     try:
@@ -559,11 +559,11 @@ def scatter_value(input, dim, index, value, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ScatterBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.kept = (save(index),)
     try:
@@ -589,12 +589,12 @@ def scatter__value(input, dim, index, value):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.ScatterBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.kept = (save(index),)
     try:
@@ -653,10 +653,10 @@ def scatter_add(input, dim, index, src, *, out=None):
     if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         src_edge = src._mt_edge or edge_of(src)
-        if input_edge or src_edge:
+        if input_edge is not None or src_edge is not None:
             node = nodes.ScatterAddBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, src_edge)
+            node.next_edges = (input_edge or None, src_edge or None)
             node.dim = dim
             node.kept = (save(index) if src_edge else None,)
     try:
@@ -681,11 +681,11 @@ def scatter_add_(input, dim, index, src):
     if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         src_edge = src._mt_edge or edge_of(src)
-        if input_edge or src_edge:
+        if input_edge is not None or src_edge is not None:
             check_inplace(input)
             node = nodes.ScatterAddBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, src_edge)
+            node.next_edges = (input_edge or None, src_edge or None)
             node.dim = dim
             node.kept = (save(index) if src_edge else None,)
     try:
@@ -745,10 +745,10 @@ def scatter_reduce_overload(input, dim, index, src, *, reduce, out=None):
     if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         src_edge = src._mt_edge or edge_of(src)
-        if input_edge or src_edge:
+        if input_edge is not None or src_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, src_edge)
+            node.next_edges = (input_edge or None, src_edge or None)
             node.op = "aten::scatter"
     try:
         return wrap(
@@ -776,11 +776,11 @@ def scatter__reduce(input, dim, index, src, *, reduce):
     if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         src_edge = src._mt_edge or edge_of(src)
-        if input_edge or src_edge:
+        if input_edge is not None or src_edge is not None:
             check_inplace(input)
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, src_edge)
+            node.next_edges = (input_edge or None, src_edge or None)
             node.op = "aten::scatter_"
     try:
         _scatter_reduce_overload_kernels[type(input_array)](
@@ -809,7 +809,7 @@ def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_reduce_overload_out, input, dim, index, src, reduce=reduce, out=out)
-    refuse_grad("aten::scatter", input, src, out)
+    refuse_unwritable("aten::scatter", (out,), input, src)
     try:
         adopt_result(
             out,
@@ -822,6 +822,7 @@ def scatter_reduce_overload_out(input, dim, index, src, *, reduce, out):
             error, scatter_reduce_overload_out, (scatter_reduce_overload_out,), (input, dim, index, src), {}
         ) from None
     mark_written(out)
+    record_refusal("aten::scatter", (out,), input, src)
     return out
 
 
@@ -849,11 +850,11 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.op = "aten::scatter"
     try:
         return wrap(
@@ -919,12 +920,12 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.op = "aten::scatter_"
     try:
         _scatter_value_reduce_kernels[type(input_array)](input_array, dim, index_array, value, reduce, out=input_array)
@@ -989,7 +990,7 @@ def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_value_reduce_out, input, dim, index, value, reduce=reduce, out=out)
-    refuse_grad("aten::scatter", input, out)
+    refuse_unwritable("aten::scatter", (out,), input)
     try:
         adopt_result(
             out,
@@ -1002,6 +1003,7 @@ def scatter_value_reduce_out(input, dim, index, value, *, reduce, out):
             error, scatter_value_reduce_out, (scatter_value_reduce_out,), (input, dim, index, value), {}
         ) from None
     mark_written(out)
+    record_refusal("aten::scatter", (out,), input)
     return out
 
 
@@ -1030,10 +1032,10 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         src_edge = src._mt_edge or edge_of(src)
-        if input_edge or src_edge:
+        if input_edge is not None or src_edge is not None:
             node = nodes.ScatterReduceBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = unless_complex("scatter_reduce", (input, src), (input_edge, src_edge))
+            node.next_edges = (input_edge or None, src_edge or None)
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self
@@ -1046,6 +1048,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
     except CALL_ERRORS as error:
         raise explained(error, scatter_reduce, (scatter_reduce,), (input, dim, index, src, reduce), {}) from None
     if node is not None:
+        refuse_complex("scatter_reduce", input, src)
         node.kept += (save_output(node, result),)
     return result
 
@@ -1070,11 +1073,11 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
     if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         src_edge = src._mt_edge or edge_of(src)
-        if input_edge or src_edge:
+        if input_edge is not None or src_edge is not None:
             check_inplace(input)
             node = nodes.ScatterReduceBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, src_edge)
+            node.next_edges = (input_edge or None, src_edge or None)
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self
@@ -1152,10 +1155,10 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         source_edge = source._mt_edge or edge_of(source)
-        if input_edge or source_edge:
+        if input_edge is not None or source_edge is not None:
             node = nodes.IndexReduceBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = unless_complex("index_reduce", (input, source), (input_edge, source_edge))
+            node.next_edges = (input_edge or None, source_edge or None)
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self
@@ -1168,6 +1171,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     except CALL_ERRORS as error:
         raise explained(error, index_reduce, (index_reduce,), (input, dim, index, source, reduce), {}) from None
     if node is not None:
+        refuse_complex("index_reduce", input, source)
         node.kept += (save_output(node, result),)
     return result
 
@@ -1192,11 +1196,11 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
     if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         source_edge = source._mt_edge or edge_of(source)
-        if input_edge or source_edge:
+        if input_edge is not None or source_edge is not None:
             check_inplace(input)
             node = nodes.IndexReduceBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, source_edge)
+            node.next_edges = (input_edge or None, source_edge or None)
             node.dim = dim
             node.reduce = reduce
             node.include_self = include_self
@@ -1266,10 +1270,10 @@ def put(input, index, source, accumulate=False):
     if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         source_edge = source._mt_edge or edge_of(source)
-        if input_edge or source_edge:
+        if input_edge is not None or source_edge is not None:
             node = nodes.PutBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, source_edge)
+            node.next_edges = (input_edge or None, source_edge or None)
             node.accumulate = accumulate
             node.source_shape = source_array.shape
             node.kept = (save(index), save(source) if input_edge else None)
@@ -1295,11 +1299,11 @@ def put_(input, index, source, accumulate=False):
     if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         source_edge = source._mt_edge or edge_of(source)
-        if input_edge or source_edge:
+        if input_edge is not None or source_edge is not None:
             check_inplace(input)
             node = nodes.PutBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, source_edge)
+            node.next_edges = (input_edge or None, source_edge or None)
             node.accumulate = accumulate
             node.source_shape = source_array.shape
             node.kept = (save(index), save(source) if input_edge else None)
@@ -1331,11 +1335,11 @@ def masked_select(input, mask, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MaskedSelectBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(mask), save(input))
     try:
         return wrap(_masked_select_kernels[type(input_array)](input_array, mask_array), node)
@@ -1379,10 +1383,10 @@ def masked_scatter(input, mask, source):
     if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         source_edge = source._mt_edge or edge_of(source)
-        if input_edge or source_edge:
+        if input_edge is not None or source_edge is not None:
             node = nodes.MaskedScatterBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, source_edge)
+            node.next_edges = (input_edge or None, source_edge or None)
             node.source_shape = source_array.shape
             node.kept = (save(mask),)
     try:
@@ -1405,11 +1409,11 @@ def masked_scatter_(input, mask, source):
     if (input._mt_edge is not None or source._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         source_edge = source._mt_edge or edge_of(source)
-        if input_edge or source_edge:
+        if input_edge is not None or source_edge is not None:
             check_inplace(input)
             node = nodes.MaskedScatterBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, source_edge)
+            node.next_edges = (input_edge or None, source_edge or None)
             node.source_shape = source_array.shape
             node.kept = (save(mask),)
     try:
@@ -1666,11 +1670,11 @@ def repeat(input, repeats, *more_repeats):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.RepeatBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.repeats = repeats
         node.self_shape = input_array.shape
     try:
@@ -1698,11 +1702,11 @@ def flip(input, dims, *more_dims):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FlipBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dims = dims
     try:
         return wrap(_flip_kernels[type(input_array)](input_array, dims), node)
@@ -1735,11 +1739,11 @@ def roll(input, shifts, dims=()):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.RollBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.shifts = shifts
         node.dims = dims
     try:
@@ -1767,11 +1771,11 @@ def tril(input, diagonal=0, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.TrilBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.diagonal = diagonal
     try:
         return wrap(_tril_kernels[type(input_array)](input_array, diagonal), node)
@@ -1793,12 +1797,12 @@ def tril_(input, diagonal=0):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.TrilBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.diagonal = diagonal
     try:
         _tril_kernels[type(input_array)](input_array, diagonal, out=input_array)
@@ -1849,11 +1853,11 @@ def triu(input, diagonal=0, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.TriuBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.diagonal = diagonal
     try:
         return wrap(_triu_kernels[type(input_array)](input_array, diagonal), node)
@@ -1875,12 +1879,12 @@ def triu_(input, diagonal=0):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.TriuBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.diagonal = diagonal
     try:
         _triu_kernels[type(input_array)](input_array, diagonal, out=input_array)
@@ -1963,11 +1967,11 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.DiagEmbedBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.offset = offset
         node.dim1 = dim1
         node.dim2 = dim2
@@ -1998,11 +2002,11 @@ def select_backward(grad_output, input_sizes, dim, index):
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.SelectBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.index = index
     try:
@@ -2038,11 +2042,11 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.SliceBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.start = start
         node.end = end
@@ -2081,11 +2085,11 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.DiagonalBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.offset = offset
         node.dim1 = dim1
         node.dim2 = dim2
@@ -2123,11 +2127,11 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     if (
         grad_in._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_in._mt_edge or edge_of(grad_in))
+        and (edge := grad_in._mt_edge or edge_of(grad_in)) is not None
     ):
         node = nodes.UnfoldBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.size = size
         node.step = step
@@ -2502,11 +2506,11 @@ def rot90(input, k=1, dims=(0, 1)):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.Rot90Backward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.k = k
         node.dims = dims
     if node is not None:
@@ -2622,11 +2626,11 @@ def index_fill_int_Scalar(input, dim, index, value):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, index))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.IndexFillBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.kept = (save(index),)
     if node is not None:
@@ -2747,10 +2751,10 @@ def index_copy(input, dim, index, source, *, out=None):
     ):
         input_edge = input._mt_edge or edge_of(input)
         source_edge = source._mt_edge or edge_of(source)
-        if input_edge or source_edge:
+        if input_edge is not None or source_edge is not None:
             node = nodes.IndexCopyBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, source_edge)
+            node.next_edges = (input_edge or None, source_edge or None)
             node.dim = dim
             node.kept = (save(index), save(source) if source_edge else None)
     if node is not None:
@@ -2809,11 +2813,11 @@ def take(input, index, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, index))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.TakeBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(index), save(input))
     if node is not None:
         return recorded(node, composite.take, input, index)

@@ -11,9 +11,16 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import linalg as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, unless_complex
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, refuse_complex
 from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad, write_out
+from mindtorch.autograd.outputs import (
+    record_refusal,
+    recorded,
+    recorded_outputs,
+    refuse_grad,
+    refuse_unwritable,
+    write_out,
+)
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import linalg as composite
@@ -58,10 +65,10 @@ def mm(input, mat2, *, out=None):
     if (input._mt_edge is not None or mat2._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         mat2_edge = mat2._mt_edge or edge_of(mat2)
-        if input_edge or mat2_edge:
+        if input_edge is not None or mat2_edge is not None:
             node = nodes.MmBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, mat2_edge)
+            node.next_edges = (input_edge or None, mat2_edge or None)
             node.self_stride = strides_of(input_array)
             node.mat2_stride = strides_of(mat2_array)
             node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
@@ -108,10 +115,10 @@ def bmm(input, mat2, *, out=None):
     if (input._mt_edge is not None or mat2._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         mat2_edge = mat2._mt_edge or edge_of(mat2)
-        if input_edge or mat2_edge:
+        if input_edge is not None or mat2_edge is not None:
             node = nodes.BmmBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, mat2_edge)
+            node.next_edges = (input_edge or None, mat2_edge or None)
             node.kept = (save(mat2) if input_edge else None, save(input) if mat2_edge else None)
     try:
         return wrap(_bmm_kernels[type(input_array)](input_array, mat2_array), node)
@@ -156,10 +163,10 @@ def mv(input, vec, *, out=None):
     if (input._mt_edge is not None or vec._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         vec_edge = vec._mt_edge or edge_of(vec)
-        if input_edge or vec_edge:
+        if input_edge is not None or vec_edge is not None:
             node = nodes.MvBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, vec_edge)
+            node.next_edges = (input_edge or None, vec_edge or None)
             node.kept = (save(input) if vec_edge else None, save(vec) if input_edge else None)
     try:
         return wrap(_mv_kernels[type(input_array)](input_array, vec_array), node)
@@ -204,10 +211,10 @@ def dot(input, tensor, *, out=None):
     if (input._mt_edge is not None or tensor._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         tensor_edge = tensor._mt_edge or edge_of(tensor)
-        if input_edge or tensor_edge:
+        if input_edge is not None or tensor_edge is not None:
             node = nodes.DotBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, tensor_edge)
+            node.next_edges = (input_edge or None, tensor_edge or None)
             node.kept = (save(input) if tensor_edge else None, save(tensor) if input_edge else None)
     try:
         return wrap(_dot_kernels[type(input_array)](input_array, tensor_array), node)
@@ -289,10 +296,10 @@ def addmm(input, mat1, mat2, *more, beta=1, alpha=1, out=None):
         input_edge = input._mt_edge or edge_of(input)
         mat1_edge = mat1._mt_edge or edge_of(mat1)
         mat2_edge = mat2._mt_edge or edge_of(mat2)
-        if input_edge or mat1_edge or mat2_edge:
+        if input_edge is not None or mat1_edge is not None or mat2_edge is not None:
             node = nodes.AddmmBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, mat1_edge, mat2_edge)
+            node.next_edges = (input_edge or None, mat1_edge or None, mat2_edge or None)
             node.beta = beta
             node.mat1_stride = strides_of(mat1_array)
             node.alpha = alpha
@@ -327,11 +334,11 @@ def addmm_(input, mat1, mat2, *more, beta=1, alpha=1):
         input_edge = input._mt_edge or edge_of(input)
         mat1_edge = mat1._mt_edge or edge_of(mat1)
         mat2_edge = mat2._mt_edge or edge_of(mat2)
-        if input_edge or mat1_edge or mat2_edge:
+        if input_edge is not None or mat1_edge is not None or mat2_edge is not None:
             check_inplace(input)
             node = nodes.AddmmBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, mat1_edge, mat2_edge)
+            node.next_edges = (input_edge or None, mat1_edge or None, mat2_edge or None)
             node.beta = beta
             node.mat1_stride = strides_of(mat1_array)
             node.alpha = alpha
@@ -401,10 +408,10 @@ def baddbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
         input_edge = input._mt_edge or edge_of(input)
         batch1_edge = batch1._mt_edge or edge_of(batch1)
         batch2_edge = batch2._mt_edge or edge_of(batch2)
-        if input_edge or batch1_edge or batch2_edge:
+        if input_edge is not None or batch1_edge is not None or batch2_edge is not None:
             node = nodes.BaddbmmBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, batch1_edge, batch2_edge)
+            node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
@@ -437,11 +444,11 @@ def baddbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
         input_edge = input._mt_edge or edge_of(input)
         batch1_edge = batch1._mt_edge or edge_of(batch1)
         batch2_edge = batch2._mt_edge or edge_of(batch2)
-        if input_edge or batch1_edge or batch2_edge:
+        if input_edge is not None or batch1_edge is not None or batch2_edge is not None:
             check_inplace(input)
             node = nodes.BaddbmmBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, batch1_edge, batch2_edge)
+            node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
@@ -512,10 +519,10 @@ def addmv(input, mat, vec, *more, beta=1, alpha=1, out=None):
         input_edge = input._mt_edge or edge_of(input)
         mat_edge = mat._mt_edge or edge_of(mat)
         vec_edge = vec._mt_edge or edge_of(vec)
-        if input_edge or mat_edge or vec_edge:
+        if input_edge is not None or mat_edge is not None or vec_edge is not None:
             node = nodes.AddmvBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, mat_edge, vec_edge)
+            node.next_edges = (input_edge or None, mat_edge or None, vec_edge or None)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
@@ -548,11 +555,11 @@ def addmv_(input, mat, vec, *more, beta=1, alpha=1):
         input_edge = input._mt_edge or edge_of(input)
         mat_edge = mat._mt_edge or edge_of(mat)
         vec_edge = vec._mt_edge or edge_of(vec)
-        if input_edge or mat_edge or vec_edge:
+        if input_edge is not None or mat_edge is not None or vec_edge is not None:
             check_inplace(input)
             node = nodes.AddmvBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, mat_edge, vec_edge)
+            node.next_edges = (input_edge or None, mat_edge or None, vec_edge or None)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(mat) if vec_edge else None, save(vec) if mat_edge else None)
@@ -620,10 +627,10 @@ def addbmm(input, batch1, batch2, *more, beta=1, alpha=1, out=None):
         input_edge = input._mt_edge or edge_of(input)
         batch1_edge = batch1._mt_edge or edge_of(batch1)
         batch2_edge = batch2._mt_edge or edge_of(batch2)
-        if input_edge or batch1_edge or batch2_edge:
+        if input_edge is not None or batch1_edge is not None or batch2_edge is not None:
             node = nodes.AddbmmBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, batch1_edge, batch2_edge)
+            node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
@@ -656,11 +663,11 @@ def addbmm_(input, batch1, batch2, *more, beta=1, alpha=1):
         input_edge = input._mt_edge or edge_of(input)
         batch1_edge = batch1._mt_edge or edge_of(batch1)
         batch2_edge = batch2._mt_edge or edge_of(batch2)
-        if input_edge or batch1_edge or batch2_edge:
+        if input_edge is not None or batch1_edge is not None or batch2_edge is not None:
             check_inplace(input)
             node = nodes.AddbmmBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, batch1_edge, batch2_edge)
+            node.next_edges = (input_edge or None, batch1_edge or None, batch2_edge or None)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(batch1) if batch2_edge else None, save(batch2) if batch1_edge else None)
@@ -727,10 +734,10 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
         input_edge = input._mt_edge or edge_of(input)
         vec1_edge = vec1._mt_edge or edge_of(vec1)
         vec2_edge = vec2._mt_edge or edge_of(vec2)
-        if input_edge or vec1_edge or vec2_edge:
+        if input_edge is not None or vec1_edge is not None or vec2_edge is not None:
             node = nodes.AddrBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, vec1_edge, vec2_edge)
+            node.next_edges = (input_edge or None, vec1_edge or None, vec2_edge or None)
             node.beta = beta
             node.alpha = alpha
             node.kept = (save(vec1) if vec2_edge else None, save(vec2) if vec1_edge else None)
@@ -797,10 +804,10 @@ def vdot(input, other, *, out=None):
     ):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.VdotBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
     if node is not None:
         return recorded(node, composite.vdot, input, other)
@@ -1091,11 +1098,11 @@ def trace(input):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.TraceBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
     if node is not None:
         return recorded(node, composite.trace, input)
@@ -1118,10 +1125,14 @@ def linalg_inv_ex(A, *, check_errors=False, out=None):
     except AttributeError:
         return raise_bad_argument(linalg_inv_ex, A, check_errors=check_errors, out=out)
     node = None
-    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
+    if (
+        A._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := A._mt_edge or edge_of(A)) is not None
+    ):
         node = nodes.LinalgInvExBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         inverse_array, info_array = _linalg_inv_ex_kernels[type(A_array)](A_array, check_errors)
     except NUMPY_ERRORS as error:
@@ -1217,10 +1228,14 @@ def _linalg_det(A, *, out=None):
     except AttributeError:
         return raise_bad_argument(_linalg_det, A, out=out)
     node = None
-    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
+    if (
+        A._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := A._mt_edge or edge_of(A)) is not None
+    ):
         node = nodes.LinalgDetBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(A),)
     try:
         result_array, LU_array, pivots_array = __linalg_det_kernels[type(A_array)](A_array)
@@ -1302,10 +1317,14 @@ def _linalg_slogdet(A, *, out=None):
     except AttributeError:
         return raise_bad_argument(_linalg_slogdet, A, out=out)
     node = None
-    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
+    if (
+        A._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := A._mt_edge or edge_of(A)) is not None
+    ):
         node = nodes.LinalgSlogdetBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(A),)
     try:
         sign_array, logabsdet_array, LU_array, pivots_array = __linalg_slogdet_kernels[type(A_array)](A_array)
@@ -1419,10 +1438,10 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False, out=None):
     if (A._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         A_edge = A._mt_edge or edge_of(A)
         B_edge = B._mt_edge or edge_of(B)
-        if A_edge or B_edge:
+        if A_edge is not None or B_edge is not None:
             node = nodes.LinalgSolveExBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (A_edge, B_edge)
+            node.next_edges = (A_edge or None, B_edge or None)
             node.B_shape = B_array.shape
             node.left = left
             node.kept = (save(A),)
@@ -1554,10 +1573,14 @@ def linalg_lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     except AttributeError:
         return raise_bad_argument(linalg_lu_factor_ex, A, pivot=pivot, check_errors=check_errors, out=out)
     node = None
-    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
+    if (
+        A._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := A._mt_edge or edge_of(A)) is not None
+    ):
         node = nodes.LinalgLuFactorExBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         LU_array, pivots_array, info_array = _linalg_lu_factor_ex_kernels[type(A_array)](A_array, pivot, check_errors)
     except NUMPY_ERRORS as error:
@@ -1655,11 +1678,11 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
         LU_data._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(LU_data, LU_pivots))
-        and (edge := LU_data._mt_edge or edge_of(LU_data))
+        and (edge := LU_data._mt_edge or edge_of(LU_data)) is not None
     ):
         node = nodes.LuUnpackBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.LU_data_shape = LU_data.shape
     if node is not None:
         return return_types.lu_unpack(
@@ -1704,10 +1727,14 @@ def linalg_lu(A, *, pivot=True, out=None):
     except AttributeError:
         return raise_bad_argument(linalg_lu, A, pivot=pivot, out=out)
     node = None
-    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
+    if (
+        A._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := A._mt_edge or edge_of(A)) is not None
+    ):
         node = nodes.LinalgLuBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         P_array, L_array, U_array = _linalg_lu_kernels[type(A_array)](A_array, pivot)
     except NUMPY_ERRORS as error:
@@ -1768,10 +1795,10 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     ):
         LU_edge = LU._mt_edge or edge_of(LU)
         B_edge = B._mt_edge or edge_of(B)
-        if LU_edge or B_edge:
+        if LU_edge is not None or B_edge is not None:
             node = nodes.LinalgLuSolveBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (LU_edge, B_edge)
+            node.next_edges = (LU_edge or None, B_edge or None)
             node.left = left
             node.adjoint = adjoint
             node.kept = (save(LU), save(pivots))
@@ -1859,10 +1886,10 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
     if (input._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         B_edge = B._mt_edge or edge_of(B)
-        if input_edge or B_edge:
+        if input_edge is not None or B_edge is not None:
             node = nodes.LinalgSolveTriangularBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, B_edge)
+            node.next_edges = (input_edge or None, B_edge or None)
             node.upper = upper
             node.left = left
             node.unitriangular = unitriangular
@@ -1934,10 +1961,10 @@ def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False,
     ):
         input_edge = input._mt_edge or edge_of(input)
         A_edge = A._mt_edge or edge_of(A)
-        if input_edge or A_edge:
+        if input_edge is not None or A_edge is not None:
             node = nodes.TriangularSolveBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, A_edge)
+            node.next_edges = (input_edge or None, A_edge or None)
             node.upper = upper
             node.transpose = transpose
             node.unitriangular = unitriangular
@@ -1994,11 +2021,11 @@ def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.LinalgCholeskyExBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.upper = upper
     try:
         L_array, info_array = _linalg_cholesky_ex_kernels[type(input_array)](input_array, upper, check_errors)
@@ -2079,11 +2106,11 @@ def cholesky(input, upper=False, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.CholeskyBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.upper = upper
     if node is not None:
         result = recorded(node, composite.cholesky, input, upper)
@@ -2126,10 +2153,10 @@ def cholesky_solve(input, input2, upper=False, *, out=None):
     ):
         input_edge = input._mt_edge or edge_of(input)
         input2_edge = input2._mt_edge or edge_of(input2)
-        if input_edge or input2_edge:
+        if input_edge is not None or input2_edge is not None:
             node = nodes.CholeskySolveBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, input2_edge)
+            node.next_edges = (input_edge or None, input2_edge or None)
             node.upper = upper
             node.kept = (save(input2),)
     if node is not None:
@@ -2170,11 +2197,11 @@ def cholesky_inverse(input, upper=False, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.CholeskyInverseBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.upper = upper
         node.kept = (save(input),)
     if node is not None:
@@ -2214,10 +2241,14 @@ def linalg_qr(A, mode="reduced", *, out=None):
     except AttributeError:
         return raise_bad_argument(linalg_qr, A, mode, out=out)
     node = None
-    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
+    if (
+        A._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := A._mt_edge or edge_of(A)) is not None
+    ):
         node = nodes.LinalgQrBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.mode = mode
     try:
         Q_array, R_array = _linalg_qr_kernels[type(A_array)](A_array, mode)
@@ -2298,17 +2329,19 @@ def geqrf(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.GeqrfBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = unless_complex("geqrf", (input,), (edge,))
+        node.next_edges = (edge or None,)
     try:
         a_array, tau_array = _geqrf_kernels[type(input_array)](input_array)
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     a = wrap_output(a_array, node, 0)
     tau = wrap_output(tau_array, node, 1)
+    if node is not None:
+        refuse_complex("geqrf", input)
     return return_types.geqrf((a, tau))
 
 
@@ -2352,10 +2385,10 @@ def linalg_householder_product(input, tau, *, out=None):
     if (input._mt_edge is not None or tau._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         tau_edge = tau._mt_edge or edge_of(tau)
-        if input_edge or tau_edge:
+        if input_edge is not None or tau_edge is not None:
             node = nodes.LinalgHouseholderProductBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, tau_edge)
+            node.next_edges = (input_edge or None, tau_edge or None)
             node.kept = (save(input), save(tau))
     try:
         return wrap(_linalg_householder_product_kernels[type(input_array)](input_array, tau_array), node)
@@ -2435,10 +2468,10 @@ def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
         input_edge = input._mt_edge or edge_of(input)
         input2_edge = input2._mt_edge or edge_of(input2)
         input3_edge = input3._mt_edge or edge_of(input3)
-        if input_edge or input2_edge or input3_edge:
+        if input_edge is not None or input2_edge is not None or input3_edge is not None:
             node = nodes.OrmqrBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, input2_edge, input3_edge)
+            node.next_edges = (input_edge or None, input2_edge or None, input3_edge or None)
             node.left = left
             node.transpose = transpose
             node.kept = (save(input2), save(input3), save(input))
@@ -2496,11 +2529,11 @@ def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.op = "aten::linalg_ldl_factor_ex"
     try:
         LD_array, pivots_array, info_array = _linalg_ldl_factor_ex_kernels[type(input_array)](
@@ -2533,7 +2566,7 @@ def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out)
         return raise_bad_argument(
             linalg_ldl_factor_ex_out, input, hermitian=hermitian, check_errors=check_errors, out=out
         )
-    refuse_grad("aten::linalg_ldl_factor_ex", input, *out)
+    refuse_unwritable("aten::linalg_ldl_factor_ex", out, input)
     try:
         arrays = _linalg_ldl_factor_ex_kernels[type(input_array)](input_array, hermitian, check_errors, out=out_arrays)
     except NUMPY_ERRORS as error:
@@ -2541,6 +2574,7 @@ def linalg_ldl_factor_ex_out(input, *, hermitian=False, check_errors=False, out)
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
+    record_refusal("aten::linalg_ldl_factor_ex", out, input)
     return return_types.linalg_ldl_factor_ex_out(out)
 
 
@@ -2592,10 +2626,10 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     if (LD._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         LD_edge = LD._mt_edge or edge_of(LD)
         B_edge = B._mt_edge or edge_of(B)
-        if LD_edge or B_edge:
+        if LD_edge is not None or B_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (LD_edge, B_edge)
+            node.next_edges = (LD_edge or None, B_edge or None)
             node.op = "aten::linalg_ldl_solve"
     try:
         return wrap(_linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian), node)
@@ -2616,7 +2650,7 @@ def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_ldl_solve_out, LD, pivots, B, hermitian=hermitian, out=out)
-    refuse_grad("aten::linalg_ldl_solve", LD, B, out)
+    refuse_unwritable("aten::linalg_ldl_solve", (out,), LD, B)
     try:
         adopt_result(
             out, _linalg_ldl_solve_kernels[type(LD_array)](LD_array, pivots_array, B_array, hermitian, out=out_array)
@@ -2624,6 +2658,7 @@ def linalg_ldl_solve_out(LD, pivots, B, *, hermitian=False, out):
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     mark_written(out)
+    record_refusal("aten::linalg_ldl_solve", (out,), LD, B)
     return out
 
 
@@ -2647,10 +2682,14 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None, out=Non
     except AttributeError:
         return raise_bad_argument(_linalg_svd, A, full_matrices, compute_uv, driver=driver, out=out)
     node = None
-    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
+    if (
+        A._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := A._mt_edge or edge_of(A)) is not None
+    ):
         node = nodes.LinalgSvdBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         U_array, S_array, Vh_array = __linalg_svd_kernels[type(A_array)](A_array, full_matrices, compute_uv, driver)
     except NUMPY_ERRORS as error:
@@ -2798,10 +2837,14 @@ def _linalg_eigh(A, UPLO="L", compute_v=True, *, out=None):
     except AttributeError:
         return raise_bad_argument(_linalg_eigh, A, UPLO, compute_v, out=out)
     node = None
-    if A._mt_edge is not None and (state.grad_everywhere or thread.grad_enabled) and (edge := A._mt_edge or edge_of(A)):
+    if (
+        A._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and (edge := A._mt_edge or edge_of(A)) is not None
+    ):
         node = nodes.LinalgEighBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         eigenvalues_array, eigenvectors_array = __linalg_eigh_kernels[type(A_array)](A_array, UPLO, compute_v)
     except NUMPY_ERRORS as error:
@@ -2910,11 +2953,11 @@ def linalg_eig(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.LinalgEigBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_is_complex = input.is_complex()
     try:
         eigenvalues_array, eigenvectors_array = _linalg_eig_kernels[type(input_array)](input_array)
@@ -2987,11 +3030,11 @@ def linalg_matrix_exp(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.LinalgMatrixExpBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         return wrap(_linalg_matrix_exp_kernels[type(input_array)](input_array), node)
@@ -3753,11 +3796,11 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, atol, rtol))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.LinalgPinvBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     if node is not None:
         result = recorded(node, composite.linalg_pinv, input, atol=atol, rtol=rtol, hermitian=hermitian)
@@ -3965,10 +4008,10 @@ def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):
     ):
         input_edge = input._mt_edge or edge_of(input)
         b_edge = b._mt_edge or edge_of(b)
-        if input_edge or b_edge:
+        if input_edge is not None or b_edge is not None:
             node = nodes.LinalgLstsqBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, b_edge)
+            node.next_edges = (input_edge or None, b_edge or None)
             node.kept = (save(b), save(input))
     if node is not None:
         solution, residuals, rank, singular_values = recorded_outputs(
@@ -4135,10 +4178,10 @@ def linalg_cross(input, other, *, dim=-1, out=None, axis=None):
     ):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.LinalgCrossBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.dim = dim
             node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
     if node is not None:
@@ -4253,10 +4296,10 @@ def _cdist_forward(x1, x2, p, compute_mode):
     ):
         x1_edge = x1._mt_edge or edge_of(x1)
         x2_edge = x2._mt_edge or edge_of(x2)
-        if x1_edge or x2_edge:
+        if x1_edge is not None or x2_edge is not None:
             node = nodes.CdistBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (x1_edge, x2_edge)
+            node.next_edges = (x1_edge or None, x2_edge or None)
             node.p = p
             node.kept = (save(x1), save(x2))
     if node is not None:
@@ -4293,11 +4336,11 @@ def _pdist_forward(input, p=2.0):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.PdistBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.p = p
         node.kept = (save(input),)
     if node is not None:

@@ -56,11 +56,11 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.NllLossBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.reduction = reduction
         node.ignore_index = ignore_index
         node.kept = (save(input), save(target), save(weight) if weight is not None else None)
@@ -144,10 +144,10 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.NllLossBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.reduction = reduction
             node.ignore_index = ignore_index
             node.kept = (
@@ -284,11 +284,11 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.NllLoss2DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.reduction = reduction
         node.ignore_index = ignore_index
         node.kept = (save(input), save(target), save(weight) if weight is not None else None)
@@ -378,10 +378,10 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.NllLoss2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.reduction = reduction
             node.ignore_index = ignore_index
             node.kept = (
@@ -569,10 +569,10 @@ def mse_loss(input, target, reduction=1, *, out=None):
     if (input._mt_edge is not None or target._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         target_edge = target._mt_edge or edge_of(target)
-        if input_edge or target_edge:
+        if input_edge is not None or target_edge is not None:
             node = nodes.MseLossBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, target_edge)
+            node.next_edges = (input_edge or None, target_edge or None)
             node.reduction = reduction
             node.kept = (save(input), save(target))
     try:
@@ -626,10 +626,10 @@ def mse_loss_backward(grad_output, input, target, reduction, *, out=None):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
         target_edge = target._mt_edge or edge_of(target)
-        if grad_output_edge or input_edge or target_edge:
+        if grad_output_edge is not None or input_edge is not None or target_edge is not None:
             node = nodes.MseLossBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge, target_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None)
             node.reduction = reduction
             node.kept = (
                 save(grad_output) if (input_edge or target_edge) else None,
@@ -716,10 +716,10 @@ def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
     if (input._mt_edge is not None or target._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         target_edge = target._mt_edge or edge_of(target)
-        if input_edge or target_edge:
+        if input_edge is not None or target_edge is not None:
             node = nodes.SmoothL1LossBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, target_edge)
+            node.next_edges = (input_edge or None, target_edge or None)
             node.reduction = reduction
             node.beta = beta
             node.kept = (save(input), save(target))
@@ -782,10 +782,10 @@ def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, *, out=
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
         target_edge = target._mt_edge or edge_of(target)
-        if grad_output_edge or input_edge or target_edge:
+        if grad_output_edge is not None or input_edge is not None or target_edge is not None:
             node = nodes.SmoothL1LossBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge, target_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None)
             node.beta = beta
             node.reduction = reduction
             node.kept = (save(grad_output) if (input_edge or target_edge) else None, save(input), save(target))
@@ -863,10 +863,10 @@ def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
     ):
         input_edge = input._mt_edge or edge_of(input)
         target_edge = target._mt_edge or edge_of(target)
-        if input_edge or target_edge:
+        if input_edge is not None or target_edge is not None:
             node = nodes.HuberLossBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, target_edge)
+            node.next_edges = (input_edge or None, target_edge or None)
             node.reduction = reduction
             node.delta = delta
             node.kept = (save(input), save(target))
@@ -944,10 +944,10 @@ def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
         input_edge = input._mt_edge or edge_of(input)
         target_edge = target._mt_edge or edge_of(target)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if input_edge or target_edge or weight_edge:
+        if input_edge is not None or target_edge is not None or weight_edge is not None:
             node = nodes.BinaryCrossEntropyBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, target_edge, weight_edge)
+            node.next_edges = (input_edge or None, target_edge or None, weight_edge or None)
             node.reduction = reduction
             node.kept = (
                 save(input) if (input_edge or target_edge) else None,
@@ -1022,10 +1022,10 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
         input_edge = input._mt_edge or edge_of(input)
         target_edge = target._mt_edge or edge_of(target)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if grad_output_edge or input_edge or target_edge or weight_edge:
+        if grad_output_edge is not None or input_edge is not None or target_edge is not None or weight_edge is not None:
             node = nodes.BinaryCrossEntropyBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge, target_edge, weight_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None, weight_edge or None)
             node.reduction = reduction
             node.kept = (
                 save(grad_output) if (input_edge or target_edge) else None,
@@ -1113,10 +1113,10 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
         target_edge = target._mt_edge or edge_of(target)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
         pos_weight_edge = None if pos_weight is None else (pos_weight._mt_edge or edge_of(pos_weight))
-        if input_edge or target_edge or weight_edge or pos_weight_edge:
+        if input_edge is not None or target_edge is not None or weight_edge is not None or pos_weight_edge is not None:
             node = nodes.BinaryCrossEntropyWithLogitsBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, target_edge, weight_edge, pos_weight_edge)
+            node.next_edges = (input_edge or None, target_edge or None, weight_edge or None, pos_weight_edge or None)
             node.reduction = reduction
             node.kept = (
                 save(pos_weight) if (input_edge or target_edge) and pos_weight is not None else None,
@@ -1167,11 +1167,11 @@ def _ctc_loss_default(log_probs, targets, input_lengths, target_lengths, blank=0
     if (
         log_probs._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := log_probs._mt_edge or edge_of(log_probs))
+        and (edge := log_probs._mt_edge or edge_of(log_probs)) is not None
     ):
         node = nodes.CtcLossBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.input_lengths = input_lengths
         node.target_lengths = target_lengths
         node.blank = blank
@@ -1214,11 +1214,11 @@ def _ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0,
     if (
         log_probs._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := log_probs._mt_edge or edge_of(log_probs))
+        and (edge := log_probs._mt_edge or edge_of(log_probs)) is not None
     ):
         node = nodes.CtcLossBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.blank = blank
         node.zero_infinity = zero_infinity
         node.kept = (save(input_lengths), save(log_probs), save(target_lengths), save(targets))
@@ -1321,10 +1321,20 @@ def _ctc_loss_backward_default(
         log_probs_edge = log_probs._mt_edge or edge_of(log_probs)
         neg_log_likelihood_edge = neg_log_likelihood._mt_edge or edge_of(neg_log_likelihood)
         log_alpha_edge = log_alpha._mt_edge or edge_of(log_alpha)
-        if grad_edge or log_probs_edge or neg_log_likelihood_edge or log_alpha_edge:
+        if (
+            grad_edge is not None
+            or log_probs_edge is not None
+            or neg_log_likelihood_edge is not None
+            or log_alpha_edge is not None
+        ):
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_edge, log_probs_edge, neg_log_likelihood_edge, log_alpha_edge)
+            node.next_edges = (
+                grad_edge or None,
+                log_probs_edge or None,
+                neg_log_likelihood_edge or None,
+                log_alpha_edge or None,
+            )
             node.op = "aten::_ctc_loss_backward"
     try:
         return wrap(
@@ -1410,10 +1420,20 @@ def _ctc_loss_backward_Tensor(
         log_probs_edge = log_probs._mt_edge or edge_of(log_probs)
         neg_log_likelihood_edge = neg_log_likelihood._mt_edge or edge_of(neg_log_likelihood)
         log_alpha_edge = log_alpha._mt_edge or edge_of(log_alpha)
-        if grad_edge or log_probs_edge or neg_log_likelihood_edge or log_alpha_edge:
+        if (
+            grad_edge is not None
+            or log_probs_edge is not None
+            or neg_log_likelihood_edge is not None
+            or log_alpha_edge is not None
+        ):
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_edge, log_probs_edge, neg_log_likelihood_edge, log_alpha_edge)
+            node.next_edges = (
+                grad_edge or None,
+                log_probs_edge or None,
+                neg_log_likelihood_edge or None,
+                log_alpha_edge or None,
+            )
             node.op = "aten::_ctc_loss_backward"
     try:
         return wrap(

@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import nn as nodes
-from mindtorch.autograd.history import check_constant, check_inplace, edge_of, mark_written, rebase, unless_complex
+from mindtorch.autograd.history import check_constant, check_inplace, edge_of, mark_written, rebase, refuse_complex
 from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_output
@@ -72,10 +72,10 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = weight._mt_edge or edge_of(weight)
         bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
-        if input_edge or weight_edge or bias_edge:
+        if input_edge is not None or weight_edge is not None or bias_edge is not None:
             node = nodes.ConvolutionBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, weight_edge, bias_edge)
+            node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
             node.stride = stride
             node.padding = padding
             node.dilation = dilation
@@ -164,10 +164,10 @@ def convolution_backward(
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = weight._mt_edge or edge_of(weight)
-        if grad_output_edge or input_edge or weight_edge:
+        if grad_output_edge is not None or input_edge is not None or weight_edge is not None:
             node = nodes.ConvolutionBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge, weight_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None, weight_edge or None)
             node.stride = stride
             node.padding = padding
             node.dilation = dilation
@@ -596,11 +596,11 @@ def max_pool2d_with_indices(
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MaxPool2DWithIndicesBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kernel_size = kernel_size
         node.stride = stride
         node.padding = padding
@@ -747,10 +747,10 @@ def max_pool2d_with_indices_backward(
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.MaxPool2DWithIndicesBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.kept = (save(indices) if grad_output_edge else None,)
     try:
         return wrap(
@@ -903,11 +903,11 @@ def avg_pool2d(
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AvgPool2DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kernel_size = kernel_size
         node.stride = stride
         node.padding = padding
@@ -1059,10 +1059,10 @@ def avg_pool2d_backward(
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.AvgPool2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.kernel_size = kernel_size
             node.stride = stride
             node.padding = padding
@@ -1241,11 +1241,11 @@ def _adaptive_avg_pool2d(input, output_size, *more_output_size):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AdaptiveAvgPool2DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         return wrap(__adaptive_avg_pool2d_kernels[type(input_array)](input_array, output_size), node)
@@ -1271,10 +1271,10 @@ def _adaptive_avg_pool2d_backward(grad_output, input):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.AdaptiveAvgPool2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.grad_output_shape = grad_output_array.shape
     try:
         return wrap(
@@ -1322,10 +1322,10 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
         bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
-        if input_edge or weight_edge or bias_edge:
+        if input_edge is not None or weight_edge is not None or bias_edge is not None:
             node = nodes.NativeBatchNormBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, weight_edge, bias_edge)
+            node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
             node.training = training
             node.eps = eps
             node.kept = (
@@ -1460,10 +1460,10 @@ def native_batch_norm_backward(
         grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if grad_out_edge or input_edge or weight_edge:
+        if grad_out_edge is not None or input_edge is not None or weight_edge is not None:
             node = nodes.NativeBatchNormBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_out_edge, input_edge, weight_edge)
+            node.next_edges = (grad_out_edge or None, input_edge or None, weight_edge or None)
             node.train = train
             node.eps = eps
             node.kept = (
@@ -1557,10 +1557,10 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
         bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
-        if input_edge or weight_edge or bias_edge:
+        if input_edge is not None or weight_edge is not None or bias_edge is not None:
             node = nodes.NativeLayerNormBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, weight_edge, bias_edge)
+            node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
             node.normalized_shape = normalized_shape
             node.kept = (
                 save(bias) if bias is not None else None,
@@ -1620,10 +1620,10 @@ def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, we
         grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if grad_out_edge or input_edge or weight_edge:
+        if grad_out_edge is not None or input_edge is not None or weight_edge is not None:
             node = nodes.NativeLayerNormBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_out_edge, input_edge, weight_edge)
+            node.next_edges = (grad_out_edge or None, input_edge or None, weight_edge or None)
             node.normalized_shape = normalized_shape
             node.kept = (
                 save(grad_out),
@@ -1689,15 +1689,17 @@ def affine_grid_generator(theta, size, align_corners):
         theta._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(theta))
-        and (edge := theta._mt_edge or edge_of(theta))
+        and (edge := theta._mt_edge or edge_of(theta)) is not None
     ):
         node = nodes.AffineGridGeneratorBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = unless_complex("affine_grid_generator", (theta,), (edge,))
+        node.next_edges = (edge or None,)
         node.size = size
         node.align_corners = align_corners
     if node is not None:
-        return recorded(node, composite.affine_grid_generator, theta, size, align_corners)
+        result = recorded(node, composite.affine_grid_generator, theta, size, align_corners)
+        refuse_complex("affine_grid_generator", theta)
+        return result
     try:
         return composite.affine_grid_generator(theta, size, align_corners)
     except CALL_ERRORS as error:
@@ -1750,10 +1752,10 @@ def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners
     if (input._mt_edge is not None or grid._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         grid_edge = grid._mt_edge or edge_of(grid)
-        if input_edge or grid_edge:
+        if input_edge is not None or grid_edge is not None:
             node = nodes.GridSampler2DBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, grid_edge)
+            node.next_edges = (input_edge or None, grid_edge or None)
             node.interpolation_mode = interpolation_mode
             node.padding_mode = padding_mode
             node.align_corners = align_corners
@@ -1821,10 +1823,10 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
         grid_edge = grid._mt_edge or edge_of(grid)
-        if grad_output_edge or input_edge or grid_edge:
+        if grad_output_edge is not None or input_edge is not None or grid_edge is not None:
             node = nodes.GridSampler2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge, grid_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None, grid_edge or None)
             node.interpolation_mode = interpolation_mode
             node.padding_mode = padding_mode
             node.align_corners = align_corners
@@ -1868,10 +1870,10 @@ def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners
     if (input._mt_edge is not None or grid._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         grid_edge = grid._mt_edge or edge_of(grid)
-        if input_edge or grid_edge:
+        if input_edge is not None or grid_edge is not None:
             node = nodes.GridSampler3DBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, grid_edge)
+            node.next_edges = (input_edge or None, grid_edge or None)
             node.interpolation_mode = interpolation_mode
             node.padding_mode = padding_mode
             node.align_corners = align_corners
@@ -1939,10 +1941,10 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
         grid_edge = grid._mt_edge or edge_of(grid)
-        if grad_output_edge or input_edge or grid_edge:
+        if grad_output_edge is not None or input_edge is not None or grid_edge is not None:
             node = nodes.GridSampler3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge, grid_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None, grid_edge or None)
             node.interpolation_mode = interpolation_mode
             node.padding_mode = padding_mode
             node.align_corners = align_corners
@@ -1986,18 +1988,18 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     if (
         weight._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := weight._mt_edge or edge_of(weight))
+        and (edge := weight._mt_edge or edge_of(weight)) is not None
     ):
         node = nodes.EmbeddingBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = unless_complex("embedding", (weight,), (edge,))
+        node.next_edges = (edge or None,)
         node.weight_shape = weight_array.shape
         node.padding_idx = padding_idx
         node.scale_grad_by_freq = scale_grad_by_freq
         node.sparse = sparse
         node.kept = (save(indices),)
     try:
-        return wrap(
+        result = wrap(
             _embedding_kernels[type(weight_array)](
                 weight_array, indices_array, padding_idx, scale_grad_by_freq, sparse
             ),
@@ -2007,6 +2009,9 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
         raise explained(
             error, embedding, (embedding,), (weight, indices, padding_idx, scale_grad_by_freq, sparse), {}
         ) from None
+    if node is not None:
+        refuse_complex("embedding", weight)
+    return result
 
 
 _embedding_dense_backward_kernels = kernel_table("embedding_dense_backward")
@@ -2033,15 +2038,15 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.EmbeddingDenseBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = unless_complex("embedding_dense_backward", (grad_output,), (edge,))
+        node.next_edges = (edge or None,)
         node.padding_idx = padding_idx
         node.kept = (save(indices),)
     try:
-        return wrap(
+        result = wrap(
             _embedding_dense_backward_kernels[type(grad_output_array)](
                 grad_output_array, indices_array, num_weights, padding_idx, scale_grad_by_freq
             ),
@@ -2055,6 +2060,9 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
             (grad_output, indices, num_weights, padding_idx, scale_grad_by_freq),
             {},
         ) from None
+    if node is not None:
+        refuse_complex("embedding_dense_backward", grad_output)
+    return result
 
 
 __embedding_bag_kernels = kernel_table("_embedding_bag")
@@ -2121,10 +2129,10 @@ def _embedding_bag(
         per_sample_weights_edge = (
             None if per_sample_weights is None else (per_sample_weights._mt_edge or edge_of(per_sample_weights))
         )
-        if weight_edge or per_sample_weights_edge:
+        if weight_edge is not None or per_sample_weights_edge is not None:
             node = nodes.EmbeddingBagBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (weight_edge, per_sample_weights_edge)
+            node.next_edges = (weight_edge or None, per_sample_weights_edge or None)
             node.weight_shape = weight_array.shape
             node.scale_grad_by_freq = scale_grad_by_freq
             node.mode = mode
@@ -2560,11 +2568,11 @@ def _embedding_bag_backward(
     if (
         grad._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad._mt_edge or edge_of(grad))
+        and (edge := grad._mt_edge or edge_of(grad)) is not None
     ):
         node = nodes.EmbeddingBagBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return wrap(
             __embedding_bag_backward_kernels[type(grad_array)](
@@ -2671,11 +2679,11 @@ def _embedding_bag_dense_backward(
     if (
         grad._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad._mt_edge or edge_of(grad))
+        and (edge := grad._mt_edge or edge_of(grad)) is not None
     ):
         node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.op = "aten::_embedding_bag_dense_backward"
     try:
         return wrap(
@@ -2743,10 +2751,10 @@ def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, o
     if (grad._mt_edge is not None or weight._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_edge = grad._mt_edge or edge_of(grad)
         weight_edge = weight._mt_edge or edge_of(weight)
-        if grad_edge or weight_edge:
+        if grad_edge is not None or weight_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_edge, weight_edge)
+            node.next_edges = (grad_edge or None, weight_edge or None)
             node.op = "aten::_embedding_bag_per_sample_weights_backward"
     try:
         return wrap(
@@ -2785,12 +2793,12 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.op = "aten::embedding_renorm_"
     try:
         _embedding_renorm__kernels[type(input_array)](input_array, indices_array, max_norm, norm_type)
@@ -2860,11 +2868,11 @@ def native_dropout(input, p, train):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.NativeDropoutBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = unless_complex("native_dropout", (input,), (edge,))
+        node.next_edges = (edge or None,)
         node.p = p
         node.train = train
     try:
@@ -2874,6 +2882,7 @@ def native_dropout(input, p, train):
     result0 = wrap(result0_array, node)
     result1 = wrap(result1_array)
     if node is not None:
+        refuse_complex("native_dropout", input)
         node.kept = (save(result1),)
     return result0, result1
 
@@ -2897,11 +2906,11 @@ def constant_pad_nd(input, pad, value=0):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ConstantPadNdBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.pad = pad
     try:
         return wrap(_constant_pad_nd_kernels[type(input_array)](input_array, pad, value), node)
@@ -3054,10 +3063,10 @@ def _scaled_dot_product_flash_attention_for_cpu(
         query_edge = query._mt_edge or edge_of(query)
         key_edge = key._mt_edge or edge_of(key)
         value_edge = value._mt_edge or edge_of(value)
-        if query_edge or key_edge or value_edge:
+        if query_edge is not None or key_edge is not None or value_edge is not None:
             node = nodes.ScaledDotProductFlashAttentionForCpuBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (query_edge, key_edge, value_edge)
+            node.next_edges = (query_edge or None, key_edge or None, value_edge or None)
             node.is_causal = is_causal
             node.scale = scale
             node.kept = (save(attn_mask) if attn_mask is not None else None, save(key), save(query), save(value))
@@ -3142,10 +3151,24 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
         value_edge = value._mt_edge or edge_of(value)
         out_edge = out._mt_edge or edge_of(out)
         logsumexp_edge = logsumexp._mt_edge or edge_of(logsumexp)
-        if grad_out_edge or query_edge or key_edge or value_edge or out_edge or logsumexp_edge:
+        if (
+            grad_out_edge is not None
+            or query_edge is not None
+            or key_edge is not None
+            or value_edge is not None
+            or out_edge is not None
+            or logsumexp_edge is not None
+        ):
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_out_edge, query_edge, key_edge, value_edge, out_edge, logsumexp_edge)
+            node.next_edges = (
+                grad_out_edge or None,
+                query_edge or None,
+                key_edge or None,
+                value_edge or None,
+                out_edge or None,
+                logsumexp_edge or None,
+            )
             node.op = "aten::_scaled_dot_product_flash_attention_for_cpu_backward"
     try:
         (
@@ -3195,11 +3218,11 @@ def upsample_nearest1d(input, output_size, scales=None, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UpsampleNearest1DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.scales = scales
@@ -3264,11 +3287,11 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.UpsampleNearest1DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.scales = scales
     try:
@@ -3354,11 +3377,11 @@ def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UpsampleNearest2DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.scales_h = scales_h
@@ -3433,11 +3456,11 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.UpsampleNearest2DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.scales_h = scales_h
         node.scales_w = scales_w
@@ -3528,11 +3551,11 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UpsampleNearest3DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.scales_d = scales_d
@@ -3626,11 +3649,11 @@ def upsample_nearest3d_backward(
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.UpsampleNearest3DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.scales_d = scales_d
         node.scales_h = scales_h
@@ -3724,11 +3747,11 @@ def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UpsampleNearestExact1DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.scales = scales
@@ -3797,11 +3820,11 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.UpsampleNearestExact1DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.scales = scales
     try:
@@ -3887,11 +3910,11 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UpsampleNearestExact2DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.scales_h = scales_h
@@ -3976,11 +3999,11 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.UpsampleNearestExact2DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.scales_h = scales_h
         node.scales_w = scales_w
@@ -4073,11 +4096,11 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UpsampleNearestExact3DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.scales_d = scales_d
@@ -4194,11 +4217,11 @@ def _upsample_nearest_exact3d_backward(
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.UpsampleNearestExact3DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.scales_d = scales_d
         node.scales_h = scales_h
@@ -4308,11 +4331,11 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UpsampleLinear1DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -4391,11 +4414,11 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.UpsampleLinear1DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales = scales
@@ -4488,11 +4511,11 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UpsampleBilinear2DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -4609,11 +4632,11 @@ def upsample_bilinear2d_backward(
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.UpsampleBilinear2DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales_h = scales_h
@@ -4729,11 +4752,11 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UpsampleTrilinear3DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -4857,11 +4880,11 @@ def upsample_trilinear3d_backward(
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.UpsampleTrilinear3DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales_d = scales_d
@@ -4978,11 +5001,11 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UpsampleBicubic2DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -5077,11 +5100,11 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.UpsampleBicubic2DBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales_h = scales_h
@@ -5132,11 +5155,11 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UpsampleBilinear2DAaBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -5253,11 +5276,11 @@ def _upsample_bilinear2d_aa_backward(
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.UpsampleBilinear2DAaBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales_h = scales_h
@@ -5371,11 +5394,11 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UpsampleBicubic2DAaBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -5492,11 +5515,11 @@ def _upsample_bicubic2d_aa_backward(
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.UpsampleBicubic2DAaBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales_h = scales_h
@@ -5610,11 +5633,11 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UpsampleLanczos2DAaBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.self_shape = input_array.shape
         node.align_corners = align_corners
@@ -5731,11 +5754,11 @@ def _upsample_lanczos2d_aa_backward(
     if (
         grad_output._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := grad_output._mt_edge or edge_of(grad_output))
+        and (edge := grad_output._mt_edge or edge_of(grad_output)) is not None
     ):
         node = nodes.UpsampleLanczos2DAaBackwardBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.output_size = output_size
         node.align_corners = align_corners
         node.scales_h = scales_h
@@ -5895,11 +5918,11 @@ def max_pool3d_with_indices(
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MaxPool3DWithIndicesBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kernel_size = kernel_size
         node.stride = stride
         node.padding = padding
@@ -6038,10 +6061,10 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.MaxPool3DWithIndicesBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.kept = (save(indices) if grad_output_edge else None,)
     try:
         return wrap(
@@ -6217,11 +6240,11 @@ def avg_pool3d(
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AvgPool3DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kernel_size = kernel_size
         node.stride = stride
         node.padding = padding
@@ -6367,10 +6390,10 @@ def avg_pool3d_backward(
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.AvgPool3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.kernel_size = kernel_size
             node.stride = stride
             node.padding = padding
@@ -6490,11 +6513,11 @@ def _adaptive_avg_pool3d(input, output_size, *more_output_size):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AdaptiveAvgPool3DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         return wrap(__adaptive_avg_pool3d_kernels[type(input_array)](input_array, output_size), node)
@@ -6520,10 +6543,10 @@ def _adaptive_avg_pool3d_backward(grad_output, input):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.AdaptiveAvgPool3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.grad_output_shape = grad_output_array.shape
     try:
         return wrap(
@@ -6580,11 +6603,11 @@ def adaptive_max_pool2d(input, output_size, *more_output_size, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AdaptiveMaxPool2DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         result0_array, result1_array = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size)
@@ -6649,10 +6672,10 @@ def adaptive_max_pool2d_backward(grad_output, input, indices, *, out=None):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.AdaptiveMaxPool2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.kept = (save(indices) if grad_output_edge else None,)
     try:
         return wrap(
@@ -6718,11 +6741,11 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FractionalMaxPool2DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kernel_size = kernel_size
         node.output_size = output_size
         node.kept = (save(input),)
@@ -6811,10 +6834,10 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.FractionalMaxPool2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.kept = (save(indices) if grad_output_edge else None,)
     try:
         return wrap(
@@ -6861,11 +6884,11 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FractionalMaxPool3DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kernel_size = kernel_size
         node.output_size = output_size
         node.kept = (save(input),)
@@ -6954,10 +6977,10 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.FractionalMaxPool3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.kept = (save(indices) if grad_output_edge else None,)
     try:
         return wrap(
@@ -7020,11 +7043,11 @@ def adaptive_max_pool3d(input, output_size, *more_output_size, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AdaptiveMaxPool3DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         result0_array, result1_array = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size)
@@ -7087,10 +7110,10 @@ def adaptive_max_pool3d_backward(grad_output, input, indices):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.AdaptiveMaxPool3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.kept = (save(indices) if grad_output_edge else None,)
     try:
         return wrap(
@@ -7123,11 +7146,11 @@ def max_unpool2d(input, indices, output_size):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MaxUnpool2DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(indices),)
     try:
         return wrap(_max_unpool2d_kernels[type(input_array)](input_array, indices_array, output_size), node)
@@ -7163,11 +7186,11 @@ def max_unpool3d(input, indices, output_size, stride, padding):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MaxUnpool3DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(indices),)
     try:
         return wrap(
@@ -7210,11 +7233,11 @@ def im2col(input, kernel_size, dilation, padding, stride):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.Im2ColBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.kernel_size = kernel_size
         node.dilation = dilation
@@ -7261,11 +7284,11 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.Col2ImBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kernel_size = kernel_size
         node.dilation = dilation
         node.padding = padding
@@ -7301,11 +7324,11 @@ def reflection_pad1d(input, padding, *more_padding, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ReflectionPad1DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.padding = padding
         node.kept = (save(input),)
     try:
@@ -7358,10 +7381,10 @@ def reflection_pad1d_backward(grad_output, input, padding):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.ReflectionPad1DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.padding = padding
     try:
         return wrap(
@@ -7392,11 +7415,11 @@ def reflection_pad2d(input, padding, *more_padding):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ReflectionPad2DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.padding = padding
         node.kept = (save(input),)
     try:
@@ -7427,10 +7450,10 @@ def reflection_pad2d_backward(grad_output, input, padding):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.ReflectionPad2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.padding = padding
     try:
         return wrap(
@@ -7461,11 +7484,11 @@ def reflection_pad3d(input, padding, *more_padding):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ReflectionPad3DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.padding = padding
         node.kept = (save(input),)
     try:
@@ -7496,10 +7519,10 @@ def reflection_pad3d_backward(grad_output, input, padding):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.ReflectionPad3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.padding = padding
     try:
         return wrap(
@@ -7532,11 +7555,11 @@ def replication_pad1d(input, padding, *more_padding, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ReplicationPad1DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.padding = padding
         node.kept = (save(input),)
     try:
@@ -7589,10 +7612,10 @@ def replication_pad1d_backward(grad_output, input, padding):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.ReplicationPad1DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.padding = padding
     try:
         return wrap(
@@ -7623,11 +7646,11 @@ def replication_pad2d(input, padding, *more_padding):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ReplicationPad2DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.padding = padding
         node.kept = (save(input),)
     try:
@@ -7658,10 +7681,10 @@ def replication_pad2d_backward(grad_output, input, padding):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.ReplicationPad2DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.padding = padding
     try:
         return wrap(
@@ -7692,11 +7715,11 @@ def replication_pad3d(input, padding, *more_padding):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ReplicationPad3DBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.padding = padding
         node.kept = (save(input),)
     try:
@@ -7727,10 +7750,10 @@ def replication_pad3d_backward(grad_output, input, padding):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.ReplicationPad3DBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.padding = padding
     try:
         return wrap(
@@ -7856,11 +7879,11 @@ def pixel_shuffle(input, upscale_factor):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.PixelShuffleBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.upscale_factor = upscale_factor
     if node is not None:
         return recorded(node, composite.pixel_shuffle, input, upscale_factor)
@@ -7883,11 +7906,11 @@ def pixel_unshuffle(input, downscale_factor):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.PixelUnshuffleBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.downscale_factor = downscale_factor
     if node is not None:
         return recorded(node, composite.pixel_unshuffle, input, downscale_factor)
@@ -7910,11 +7933,11 @@ def channel_shuffle(input, groups):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ChannelShuffleBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.groups = groups
     if node is not None:
@@ -8084,11 +8107,11 @@ def fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_mi
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FakeQuantizePerTensorAffineCachemaskBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         output_array, mask_array = _fake_quantize_per_tensor_affine_cachemask_kernels[type(input_array)](
             input_array, scale, zero_point, quant_min, quant_max
@@ -8160,11 +8183,11 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         output_array, mask_array = __fake_quantize_per_tensor_affine_cachemask_tensor_qparams_kernels[
             type(input_array)
@@ -8213,11 +8236,11 @@ def fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, q
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FakeQuantizePerChannelAffineCachemaskBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         output_array, mask_array = _fake_quantize_per_channel_affine_cachemask_kernels[type(input_array)](
             input_array, scale_array, zero_point_array, axis, quant_min, quant_max
@@ -8324,10 +8347,10 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
         bias_edge = None if bias is None else (bias._mt_edge or edge_of(bias))
-        if input_edge or weight_edge or bias_edge:
+        if input_edge is not None or weight_edge is not None or bias_edge is not None:
             node = nodes.NativeGroupNormBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, weight_edge, bias_edge)
+            node.next_edges = (input_edge or None, weight_edge or None, bias_edge or None)
             node.N = N
             node.C = C
             node.HxW = HxW
@@ -9085,10 +9108,22 @@ def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden
         cx_edge = cx._mt_edge or edge_of(cx)
         input_bias_edge = None if input_bias is None else (input_bias._mt_edge or edge_of(input_bias))
         hidden_bias_edge = None if hidden_bias is None else (hidden_bias._mt_edge or edge_of(hidden_bias))
-        if input_gates_edge or hidden_gates_edge or cx_edge or input_bias_edge or hidden_bias_edge:
+        if (
+            input_gates_edge is not None
+            or hidden_gates_edge is not None
+            or cx_edge is not None
+            or input_bias_edge is not None
+            or hidden_bias_edge is not None
+        ):
             node = nodes.ThnnFusedLstmCellBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_gates_edge, hidden_gates_edge, cx_edge, input_bias_edge, hidden_bias_edge)
+            node.next_edges = (
+                input_gates_edge or None,
+                hidden_gates_edge or None,
+                cx_edge or None,
+                input_bias_edge or None,
+                hidden_bias_edge or None,
+            )
             node.kept = (
                 save(cx),
                 save(hidden_bias) if hidden_bias is not None else None,
@@ -9140,10 +9175,22 @@ def _thnn_fused_lstm_cell_backward_impl(grad_hy, grad_cy, cx, cy, workspace, has
         cx_edge = cx._mt_edge or edge_of(cx)
         cy_edge = cy._mt_edge or edge_of(cy)
         workspace_edge = workspace._mt_edge or edge_of(workspace)
-        if grad_hy_edge or grad_cy_edge or cx_edge or cy_edge or workspace_edge:
+        if (
+            grad_hy_edge is not None
+            or grad_cy_edge is not None
+            or cx_edge is not None
+            or cy_edge is not None
+            or workspace_edge is not None
+        ):
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_hy_edge, grad_cy_edge, cx_edge, cy_edge, workspace_edge)
+            node.next_edges = (
+                grad_hy_edge or None,
+                grad_cy_edge or None,
+                cx_edge or None,
+                cy_edge or None,
+                workspace_edge or None,
+            )
             node.op = "aten::_thnn_fused_lstm_cell_backward_impl"
     try:
         result0_array, result1_array, result2_array = __thnn_fused_lstm_cell_backward_impl_kernels[type(cx_array)](
@@ -9185,10 +9232,22 @@ def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_
         hx_edge = hx._mt_edge or edge_of(hx)
         input_bias_edge = None if input_bias is None else (input_bias._mt_edge or edge_of(input_bias))
         hidden_bias_edge = None if hidden_bias is None else (hidden_bias._mt_edge or edge_of(hidden_bias))
-        if input_gates_edge or hidden_gates_edge or hx_edge or input_bias_edge or hidden_bias_edge:
+        if (
+            input_gates_edge is not None
+            or hidden_gates_edge is not None
+            or hx_edge is not None
+            or input_bias_edge is not None
+            or hidden_bias_edge is not None
+        ):
             node = nodes.ThnnFusedGruCellBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_gates_edge, hidden_gates_edge, hx_edge, input_bias_edge, hidden_bias_edge)
+            node.next_edges = (
+                input_gates_edge or None,
+                hidden_gates_edge or None,
+                hx_edge or None,
+                input_bias_edge or None,
+                hidden_bias_edge or None,
+            )
             node.kept = (
                 save(hidden_bias) if hidden_bias is not None else None,
                 save(hidden_gates),
@@ -9229,10 +9288,10 @@ def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
     ):
         grad_hy_edge = grad_hy._mt_edge or edge_of(grad_hy)
         workspace_edge = workspace._mt_edge or edge_of(workspace)
-        if grad_hy_edge or workspace_edge:
+        if grad_hy_edge is not None or workspace_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_hy_edge, workspace_edge)
+            node.next_edges = (grad_hy_edge or None, workspace_edge or None)
             node.op = "aten::_thnn_fused_gru_cell_backward"
     try:
         result0_array, result1_array, result2_array, result3_array, result4_array = (

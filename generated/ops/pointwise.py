@@ -11,9 +11,25 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import pointwise as nodes
-from mindtorch.autograd.history import check_constant, check_inplace, edge_of, mark_written, rebase, unless_complex
+from mindtorch.autograd.history import (
+    check_constant,
+    check_inplace,
+    edge_of,
+    edges_of,
+    mark_written,
+    rebase,
+    refuse_complex,
+)
 from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad, write_back, write_out
+from mindtorch.autograd.outputs import (
+    record_refusal,
+    recorded,
+    recorded_outputs,
+    refuse_grad,
+    refuse_unwritable,
+    write_back,
+    write_out,
+)
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import pointwise as composite
@@ -65,10 +81,10 @@ def add(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.AddBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.alpha = alpha
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
@@ -117,11 +133,11 @@ def add_(input, other, *more, alpha=1, _reject=raise_bad_argument):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.AddBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.alpha = alpha
     try:
         _add_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
@@ -178,11 +194,11 @@ def add_Scalar(input, other, alpha=1):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AddBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return wrap(_add_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
     except NUMPY_ERRORS as error:
@@ -205,12 +221,12 @@ def add__Scalar(input, other, alpha=1):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.AddBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _add_Scalar_kernels[type(input_array)](input_array, other, alpha, out=input_array)
     except NUMPY_ERRORS as error:
@@ -248,10 +264,10 @@ def sub(input, other, *more, alpha=1, out=None, _reject=raise_bad_argument):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.SubBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.alpha = alpha
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors and alpha == 1 and alpha is not True:
@@ -300,11 +316,11 @@ def sub_(input, other, *more, alpha=1, _reject=raise_bad_argument):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.SubBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.alpha = alpha
     try:
         _sub_kernels[type(input_array)](input_array, other_array, alpha, out=input_array)
@@ -361,11 +377,11 @@ def sub_Scalar(input, other, alpha=1):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SubBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return wrap(_sub_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
     except NUMPY_ERRORS as error:
@@ -388,12 +404,12 @@ def sub__Scalar(input, other, alpha=1):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.SubBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _sub_Scalar_kernels[type(input_array)](input_array, other, alpha, out=input_array)
     except NUMPY_ERRORS as error:
@@ -422,10 +438,10 @@ def rsub_Tensor(input, other, *, alpha=1):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.RsubBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.alpha = alpha
     try:
         return wrap(_rsub_Tensor_kernels[type(input_array)](input_array, other_array, alpha), node)
@@ -452,11 +468,11 @@ def rsub_Scalar(input, other, alpha=1):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.RsubBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.alpha = alpha
     try:
         return wrap(_rsub_Scalar_kernels[type(input_array)](input_array, other, alpha), node)
@@ -503,10 +519,10 @@ def mul(input, other, *, out=None, _reject=raise_bad_argument):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.MulBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -551,11 +567,11 @@ def mul_(input, other, *, _reject=raise_bad_argument):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.MulBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
     try:
         _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -608,11 +624,11 @@ def mul_Scalar(input, other):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MulBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.other = other
     try:
         return wrap(_mul_Scalar_kernels[type(input_array)](input_array, other), node)
@@ -634,12 +650,12 @@ def mul__Scalar(input, other):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.MulBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.other = other
     try:
         _mul_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -674,10 +690,10 @@ def div_Tensor(input, other, *, out=None, _reject=raise_bad_argument):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.DivBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save(input) if other_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -722,11 +738,11 @@ def div__Tensor(input, other, *, _reject=raise_bad_argument):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.DivBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save_copy(input) if other_edge else None)
     try:
         _div_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -787,10 +803,10 @@ def div_Tensor_mode(input, other, *, rounding_mode, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.DivBackward2()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.rounding_mode = rounding_mode
             node.kept = (save(other), save(input) if other_edge else None)
     try:
@@ -835,11 +851,11 @@ def div__Tensor_mode(input, other, *, rounding_mode):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.DivBackward2()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.rounding_mode = rounding_mode
             node.kept = (save(other), save_copy(input) if other_edge else None)
     try:
@@ -913,11 +929,11 @@ def div_Scalar(input, other):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.DivBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.other = other
     try:
         return wrap(_div_Scalar_kernels[type(input_array)](input_array, other), node)
@@ -939,12 +955,12 @@ def div__Scalar(input, other):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.DivBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.other = other
     try:
         _div_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -1008,10 +1024,10 @@ def floor_divide(input, other, *, out=None, _reject=raise_bad_argument):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.op = "aten::floor_divide"
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -1056,11 +1072,11 @@ def floor_divide_(input, other, *, _reject=raise_bad_argument):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.op = "aten::floor_divide_"
     try:
         _floor_divide_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -1087,12 +1103,13 @@ def floor_divide_out(input, other, *, out):
     except AttributeError:
         return number_first(floor_divide_out, raise_bad_argument, input, other, out=out)
     other_array = other._mt_array
-    refuse_grad("aten::floor_divide", input, other, out)
+    refuse_unwritable("aten::floor_divide", (out,), input, other)
     try:
         adopt_result(out, _floor_divide_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
         raise explained(error, floor_divide_out, (floor_divide_out,), (input, other), {}) from None
     mark_written(out)
+    record_refusal("aten::floor_divide", (out,), input, other)
     return out
 
 
@@ -1139,10 +1156,10 @@ def remainder_Tensor(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.RemainderBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -1182,11 +1199,11 @@ def remainder__Tensor(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.RemainderBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
     try:
         _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -1236,11 +1253,11 @@ def remainder_Scalar(input, other, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.RemainderBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return wrap(_remainder_Scalar_kernels[type(input_array)](input_array, other), node)
     except NUMPY_ERRORS as error:
@@ -1261,12 +1278,12 @@ def remainder__Scalar(input, other):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.RemainderBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _remainder_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     except NUMPY_ERRORS as error:
@@ -1325,11 +1342,11 @@ def remainder_Scalar_Tensor(input, other):
         other._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(other))
-        and (edge := other._mt_edge or edge_of(other))
+        and (edge := other._mt_edge or edge_of(other)) is not None
     ):
         node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.op = "aten::remainder"
     if node is not None:
         return recorded(node, composite.remainder_scalar_tensor, input, other)
@@ -1384,10 +1401,10 @@ def fmod_Tensor(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.FmodBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -1427,11 +1444,11 @@ def fmod__Tensor(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.FmodBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
     try:
         _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -1481,11 +1498,11 @@ def fmod_Scalar(input, other, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FmodBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return wrap(_fmod_Scalar_kernels[type(input_array)](input_array, other), node)
     except NUMPY_ERRORS as error:
@@ -1521,12 +1538,12 @@ def fmod__Scalar(input, other):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.FmodBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _fmod_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     except NUMPY_ERRORS as error:
@@ -1590,10 +1607,10 @@ def pow_Tensor_Tensor(input, exponent, *, out=None):
     if (input._mt_edge is not None or exponent._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         exponent_edge = exponent._mt_edge or edge_of(exponent)
-        if input_edge or exponent_edge:
+        if input_edge is not None or exponent_edge is not None:
             node = nodes.PowBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, exponent_edge)
+            node.next_edges = (input_edge or None, exponent_edge or None)
             node.kept = (save(exponent), save(input))
     kind = common_kind(input, exponent)
     try:
@@ -1618,11 +1635,11 @@ def pow__Tensor(input, exponent):
     if (input._mt_edge is not None or exponent._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         exponent_edge = exponent._mt_edge or edge_of(exponent)
-        if input_edge or exponent_edge:
+        if input_edge is not None or exponent_edge is not None:
             check_inplace(input)
             node = nodes.PowBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, exponent_edge)
+            node.next_edges = (input_edge or None, exponent_edge or None)
             node.kept = (save(exponent), save_copy(input))
     try:
         _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=input_array)
@@ -1673,11 +1690,11 @@ def pow_Tensor_Scalar(input, exponent, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.PowBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.exponent = exponent
         node.kept = (save(input),)
     try:
@@ -1700,12 +1717,12 @@ def pow__Scalar(input, exponent):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.PowBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.exponent = exponent
         node.kept = (save_copy(input),)
     try:
@@ -1772,11 +1789,11 @@ def pow_Scalar(input, exponent, *, out=None):
     if (
         exponent._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := exponent._mt_edge or edge_of(exponent))
+        and (edge := exponent._mt_edge or edge_of(exponent)) is not None
     ):
         node = nodes.PowBackward2()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self = input
         node.kept = (save(exponent),)
     try:
@@ -1845,11 +1862,11 @@ def neg(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.NegBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         return wrap(_neg_kernels[kind or type(input_array)](input_array), node, kind)
@@ -1869,12 +1886,12 @@ def neg_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.NegBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _neg_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -1920,11 +1937,11 @@ def abs(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AbsBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         return wrap(_abs_kernels[type(input_array)](input_array), node)
@@ -1944,12 +1961,12 @@ def abs_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.AbsBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _abs_kernels[type(input_array)](input_array, out=input_array)
@@ -1996,11 +2013,11 @@ def sgn(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SgnBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -2024,12 +2041,12 @@ def sgn_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.SgnBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _sgn_kernels[type(input_array)](input_array, out=input_array)
@@ -2077,11 +2094,11 @@ def sign(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SignBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         return wrap(_sign_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2101,12 +2118,12 @@ def sign_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.SignBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _sign_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -2152,11 +2169,11 @@ def angle(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AngleBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         return wrap(_angle_kernels[type(input_array)](input_array), node)
@@ -2197,11 +2214,11 @@ def _conj_physical(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ConjPhysicalBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         return wrap(__conj_physical_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2258,11 +2275,11 @@ def exp(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ExpBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         result = wrap(_exp_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2285,12 +2302,12 @@ def exp_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.ExpBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _exp_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -2337,11 +2354,11 @@ def expm1(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.Expm1Backward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         result = wrap(_expm1_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2364,12 +2381,12 @@ def expm1_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.Expm1Backward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _expm1_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -2416,11 +2433,11 @@ def exp2(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.Exp2Backward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         result = wrap(_exp2_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2443,12 +2460,12 @@ def exp2_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.Exp2Backward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _exp2_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -2495,11 +2512,11 @@ def log(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.LogBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -2520,12 +2537,12 @@ def log_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.LogBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _log_kernels[type(input_array)](input_array, out=input_array)
@@ -2572,11 +2589,11 @@ def log2(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.Log2Backward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -2597,12 +2614,12 @@ def log2_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.Log2Backward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _log2_kernels[type(input_array)](input_array, out=input_array)
@@ -2649,11 +2666,11 @@ def log10(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.Log10Backward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -2674,12 +2691,12 @@ def log10_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.Log10Backward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _log10_kernels[type(input_array)](input_array, out=input_array)
@@ -2726,11 +2743,11 @@ def log1p(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.Log1PBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -2751,12 +2768,12 @@ def log1p_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.Log1PBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _log1p_kernels[type(input_array)](input_array, out=input_array)
@@ -2803,11 +2820,11 @@ def sqrt(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SqrtBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         result = wrap(_sqrt_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2830,12 +2847,12 @@ def sqrt_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.SqrtBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _sqrt_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -2882,11 +2899,11 @@ def rsqrt(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.RsqrtBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         result = wrap(_rsqrt_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2909,12 +2926,12 @@ def rsqrt_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.RsqrtBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _rsqrt_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -2961,11 +2978,11 @@ def reciprocal(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ReciprocalBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         result = wrap(_reciprocal_kernels[kind or type(input_array)](input_array), node, kind)
@@ -2988,12 +3005,12 @@ def reciprocal_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.ReciprocalBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _reciprocal_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -3072,11 +3089,11 @@ def sin(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SinBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -3097,12 +3114,12 @@ def sin_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.SinBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _sin_kernels[type(input_array)](input_array, out=input_array)
@@ -3149,11 +3166,11 @@ def cos(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.CosBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -3174,12 +3191,12 @@ def cos_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.CosBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _cos_kernels[type(input_array)](input_array, out=input_array)
@@ -3226,11 +3243,11 @@ def tan(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.TanBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         result = wrap(_tan_kernels[kind or type(input_array)](input_array), node, kind)
@@ -3253,12 +3270,12 @@ def tan_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.TanBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _tan_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -3305,11 +3322,11 @@ def asin(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AsinBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -3330,12 +3347,12 @@ def asin_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.AsinBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _asin_kernels[type(input_array)](input_array, out=input_array)
@@ -3382,11 +3399,11 @@ def acos(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AcosBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -3407,12 +3424,12 @@ def acos_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.AcosBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _acos_kernels[type(input_array)](input_array, out=input_array)
@@ -3459,11 +3476,11 @@ def atan(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AtanBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -3484,12 +3501,12 @@ def atan_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.AtanBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _atan_kernels[type(input_array)](input_array, out=input_array)
@@ -3536,11 +3553,11 @@ def sinh(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SinhBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -3561,12 +3578,12 @@ def sinh_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.SinhBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _sinh_kernels[type(input_array)](input_array, out=input_array)
@@ -3613,11 +3630,11 @@ def cosh(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.CoshBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -3638,12 +3655,12 @@ def cosh_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.CoshBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _cosh_kernels[type(input_array)](input_array, out=input_array)
@@ -3690,11 +3707,11 @@ def asinh(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AsinhBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -3715,12 +3732,12 @@ def asinh_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.AsinhBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _asinh_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -3766,11 +3783,11 @@ def acosh(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AcoshBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -3791,12 +3808,12 @@ def acosh_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.AcoshBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _acosh_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -3842,11 +3859,11 @@ def atanh(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AtanhBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -3867,12 +3884,12 @@ def atanh_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.AtanhBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _atanh_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -3918,11 +3935,11 @@ def sinc(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SincBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -3943,12 +3960,12 @@ def sinc_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.SincBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _sinc_kernels[type(input_array)](input_array, out=input_array)
@@ -3995,11 +4012,11 @@ def deg2rad(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.Deg2RadBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         return wrap(_deg2rad_kernels[kind or type(input_array)](input_array), node, kind)
@@ -4019,12 +4036,12 @@ def deg2rad_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.Deg2RadBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _deg2rad_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -4070,11 +4087,11 @@ def rad2deg(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.Rad2DegBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         return wrap(_rad2deg_kernels[kind or type(input_array)](input_array), node, kind)
@@ -4094,12 +4111,12 @@ def rad2deg_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.Rad2DegBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _rad2deg_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -4145,11 +4162,11 @@ def tanh(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.TanhBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         result = wrap(_tanh_kernels[kind or type(input_array)](input_array), node, kind)
@@ -4172,12 +4189,12 @@ def tanh_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.TanhBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _tanh_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -4227,10 +4244,10 @@ def tanh_backward(grad_output, output, *, out=None):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         output_edge = output._mt_edge or edge_of(output)
-        if grad_output_edge or output_edge:
+        if grad_output_edge is not None or output_edge is not None:
             node = nodes.TanhBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, output_edge)
+            node.next_edges = (grad_output_edge or None, output_edge or None)
             node.kept = (save(grad_output) if output_edge else None, save(output))
     kind = grad_output._mt_kind
     if kind and kind is output._mt_kind and not state.interceptors:
@@ -4297,11 +4314,11 @@ def sigmoid(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SigmoidBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         result = wrap(_sigmoid_kernels[kind or type(input_array)](input_array), node, kind)
@@ -4324,12 +4341,12 @@ def sigmoid_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.SigmoidBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _sigmoid_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -4379,10 +4396,10 @@ def sigmoid_backward(grad_output, output, *, out=None):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         output_edge = output._mt_edge or edge_of(output)
-        if grad_output_edge or output_edge:
+        if grad_output_edge is not None or output_edge is not None:
             node = nodes.SigmoidBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, output_edge)
+            node.next_edges = (grad_output_edge or None, output_edge or None)
             node.kept = (save(grad_output) if output_edge else None, save(output))
     kind = grad_output._mt_kind
     if kind and kind is output._mt_kind and not state.interceptors:
@@ -4449,11 +4466,11 @@ def floor(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FloorBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         return wrap(_floor_kernels[kind or type(input_array)](input_array), node, kind)
@@ -4473,12 +4490,12 @@ def floor_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.FloorBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _floor_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -4524,11 +4541,11 @@ def ceil(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.CeilBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         return wrap(_ceil_kernels[kind or type(input_array)](input_array), node, kind)
@@ -4548,12 +4565,12 @@ def ceil_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.CeilBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _ceil_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -4599,11 +4616,11 @@ def round_default(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.RoundBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         return wrap(_round_default_kernels[kind or type(input_array)](input_array), node, kind)
@@ -4623,12 +4640,12 @@ def round__default(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.RoundBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _round_default_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -4676,11 +4693,11 @@ def round_decimals(input, *, decimals, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.RoundBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         return wrap(_round_decimals_kernels[kind or type(input_array)](input_array, decimals), node, kind)
@@ -4718,12 +4735,12 @@ def round__decimals(input, *, decimals):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.RoundBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _round_decimals_kernels[type(input_array)](input_array, decimals, out=input_array)
     except NUMPY_ERRORS as error:
@@ -4785,11 +4802,11 @@ def trunc(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.TruncBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         return wrap(_trunc_kernels[kind or type(input_array)](input_array), node, kind)
@@ -4809,12 +4826,12 @@ def trunc_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.TruncBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _trunc_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -4860,11 +4877,11 @@ def frac(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FracBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         return wrap(_frac_kernels[kind or type(input_array)](input_array), node, kind)
@@ -4884,12 +4901,12 @@ def frac_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.FracBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _frac_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -4937,11 +4954,11 @@ def hardshrink(input, lambd=0.5, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.HardshrinkBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.lambd = lambd
         node.kept = (save(input),)
     try:
@@ -4990,10 +5007,10 @@ def hardshrink_backward(grad_out, input, lambd, *, out=None):
     if (grad_out._mt_edge is not None or input._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_out_edge or input_edge:
+        if grad_out_edge is not None or input_edge is not None:
             node = nodes.HardshrinkBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_out_edge, input_edge)
+            node.next_edges = (grad_out_edge or None, input_edge or None)
             node.lambd = lambd
             node.kept = (save(input) if grad_out_edge else None,)
     try:
@@ -5046,11 +5063,11 @@ def softshrink(input, lambd=0.5, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SoftshrinkBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.lambd = lambd
         node.kept = (save(input),)
     try:
@@ -5101,10 +5118,10 @@ def softshrink_backward(grad_output, input, lambd, *, out=None):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.SoftshrinkBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.lambd = lambd
             node.kept = (save(input) if grad_output_edge else None,)
     try:
@@ -5155,10 +5172,10 @@ def _prelu_kernel(input, weight):
     if (input._mt_edge is not None or weight._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = weight._mt_edge or edge_of(weight)
-        if input_edge or weight_edge:
+        if input_edge is not None or weight_edge is not None:
             node = nodes.PreluKernelBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, weight_edge)
+            node.next_edges = (input_edge or None, weight_edge or None)
             node.kept = (save(input), save(weight))
     kind = input._mt_kind
     if kind and kind is weight._mt_kind and not state.interceptors:
@@ -5204,10 +5221,10 @@ def _prelu_kernel_backward(grad_output, input, weight):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = weight._mt_edge or edge_of(weight)
-        if grad_output_edge or input_edge or weight_edge:
+        if grad_output_edge is not None or input_edge is not None or weight_edge is not None:
             node = nodes.PreluKernelBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge, weight_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None, weight_edge or None)
             node.weight_shape = weight.shape
             node.kept = (
                 save(grad_output) if (input_edge or weight_edge) else None,
@@ -5245,11 +5262,11 @@ def relu(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ReluBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         result = wrap(_relu_kernels[kind or type(input_array)](input_array), node, kind)
@@ -5272,12 +5289,12 @@ def relu_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.ReluBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _relu_kernels[type(input_array)](input_array, out=input_array)
     except NUMPY_ERRORS as error:
@@ -5311,10 +5328,10 @@ def threshold_backward(grad_output, input, threshold, *, out=None):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.ThresholdBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.threshold = threshold
             node.kept = (save(input) if grad_output_edge else None,)
     try:
@@ -5374,11 +5391,11 @@ def threshold(input, threshold, value, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ThresholdBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.threshold = threshold
         node.kept = (save(input),)
     try:
@@ -5406,12 +5423,12 @@ def threshold_(input, threshold, value):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.ThresholdBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.threshold = threshold
         node.kept = (save_copy(input),)
     try:
@@ -5467,11 +5484,11 @@ def hardtanh(input, min_val=-1, max_val=1, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.HardtanhBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.min_val = min_val
         node.max_val = max_val
         node.kept = (save(input),)
@@ -5497,12 +5514,12 @@ def hardtanh_(input, min_val=-1, max_val=1):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.HardtanhBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.min_val = min_val
         node.max_val = max_val
         node.kept = (save_copy(input),)
@@ -5562,10 +5579,10 @@ def hardtanh_backward(grad_output, input, min_val, max_val, *, out=None):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.HardtanhBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.min_val = min_val
             node.max_val = max_val
             node.kept = (save(input) if grad_output_edge else None,)
@@ -5632,11 +5649,11 @@ def rrelu_with_noise(input, noise, lower=0.125, upper=0.3333333333333333, traini
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input, noise))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.RreluWithNoiseBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.lower = lower
         node.upper = upper
         node.training = training
@@ -5687,20 +5704,20 @@ def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training,
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.RreluWithNoiseBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = unless_complex(
-                "rrelu_with_noise_backward", (grad_output, input), (grad_output_edge, input_edge)
-            )
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.lower = lower
             node.upper = upper
             node.training = training
             node.kept = (save(noise) if grad_output_edge else None, save(input) if grad_output_edge else None)
     if node is not None:
-        return recorded(
+        result = recorded(
             node, composite.rrelu_with_noise_backward, grad_output, input, noise, lower, upper, training, self_is_result
         )
+        refuse_complex("rrelu_with_noise_backward", grad_output, input)
+        return result
     try:
         return composite.rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result)
     except CALL_ERRORS as error:
@@ -5769,11 +5786,11 @@ def leaky_relu(input, negative_slope=0.01, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.LeakyReluBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.negative_slope = negative_slope
         node.kept = (save(input),)
     try:
@@ -5796,12 +5813,12 @@ def leaky_relu_(input, negative_slope=0.01):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.LeakyReluBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.negative_slope = negative_slope
     try:
         _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=input_array)
@@ -5858,10 +5875,10 @@ def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, *, o
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.LeakyReluBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.negative_slope = negative_slope
             node.kept = (save(input) if grad_output_edge else None,)
     try:
@@ -5934,11 +5951,11 @@ def elu(input, alpha=1, scale=1, input_scale=1, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.EluBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.alpha = alpha
         node.scale = scale
         node.input_scale = input_scale
@@ -5967,12 +5984,12 @@ def elu_(input, alpha=1, scale=1, input_scale=1):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.EluBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.alpha = alpha
         node.scale = scale
         node.input_scale = input_scale
@@ -6041,10 +6058,10 @@ def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_resu
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         self_or_result_edge = self_or_result._mt_edge or edge_of(self_or_result)
-        if grad_output_edge or self_or_result_edge:
+        if grad_output_edge is not None or self_or_result_edge is not None:
             node = nodes.EluBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, self_or_result_edge)
+            node.next_edges = (grad_output_edge or None, self_or_result_edge or None)
             node.alpha = alpha
             node.scale = scale
             node.input_scale = input_scale
@@ -6124,11 +6141,11 @@ def celu(input, alpha=1.0):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.CeluBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.alpha = alpha
         node.kept = (save(input),)
     try:
@@ -6151,12 +6168,12 @@ def celu_(input, alpha=1.0):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.CeluBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.alpha = alpha
     try:
         _celu_kernels[type(input_array)](input_array, alpha, out=input_array)
@@ -6204,11 +6221,11 @@ def mish(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MishBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -6229,12 +6246,12 @@ def mish_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.MishBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _mish_kernels[type(input_array)](input_array, out=input_array)
@@ -6281,11 +6298,11 @@ def hardswish(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.HardswishBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -6306,12 +6323,12 @@ def hardswish_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.HardswishBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _hardswish_kernels[type(input_array)](input_array, out=input_array)
@@ -6359,10 +6376,10 @@ def hardswish_backward(grad_output, input):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.HardswishBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.kept = (save(grad_output) if input_edge else None, save(input))
     kind = grad_output._mt_kind
     if kind and kind is input._mt_kind and not state.interceptors:
@@ -6408,11 +6425,11 @@ def hardsigmoid(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.HardsigmoidBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -6433,12 +6450,12 @@ def hardsigmoid_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.HardsigmoidBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _hardsigmoid_kernels[type(input_array)](input_array, out=input_array)
@@ -6488,10 +6505,10 @@ def hardsigmoid_backward(grad_output, input, *, out=None):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.op = "aten::hardsigmoid_backward"
     kind = grad_output._mt_kind
     if kind and kind is input._mt_kind and not state.interceptors:
@@ -6530,7 +6547,7 @@ def hardsigmoid_backward_out(grad_output, input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardsigmoid_backward_out, grad_output, input, out=out)
-    refuse_grad("aten::hardsigmoid_backward", grad_output, input, out)
+    refuse_unwritable("aten::hardsigmoid_backward", (out,), grad_output, input)
     try:
         adopt_result(
             out, _hardsigmoid_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
@@ -6538,6 +6555,7 @@ def hardsigmoid_backward_out(grad_output, input, *, out):
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     mark_written(out)
+    record_refusal("aten::hardsigmoid_backward", (out,), grad_output, input)
     return out
 
 
@@ -6558,11 +6576,11 @@ def glu(input, dim=-1, *, out=None, axis=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.GluBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.kept = (save(input),)
     if node is not None:
@@ -6609,10 +6627,10 @@ def glu_backward(grad_output, input, dim=..., *, axis=None):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.GluBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.dim = dim
             node.kept = (save(grad_output) if input_edge else None, save(input))
     if node is not None:
@@ -6634,11 +6652,11 @@ def log_sigmoid_forward(input):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.LogSigmoidBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     if node is not None:
         output, buffer = recorded_outputs(node, (True, False), composite.log_sigmoid_forward, input)
@@ -6668,10 +6686,10 @@ def log_sigmoid_backward(grad_output, input, buffer):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.LogSigmoidBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.kept = (
                 save(buffer) if grad_output_edge else None,
                 save(grad_output) if input_edge else None,
@@ -6727,11 +6745,11 @@ def gelu(input, *, approximate="none", out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.GeluBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.approximate = approximate
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
@@ -6755,12 +6773,12 @@ def gelu_(input, *, approximate="none"):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.GeluBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.approximate = approximate
         node.kept = (save_copy(input),)
     try:
@@ -6815,10 +6833,10 @@ def gelu_backward(grad_output, input, *, approximate="none", out=None):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.GeluBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.approximate = approximate
             node.kept = (save(grad_output) if input_edge else None, save(input))
     kind = common_kind(grad_output, input)
@@ -6873,17 +6891,20 @@ def silu(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SiluBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = unless_complex("silu", (input,), (edge,))
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
-        return wrap(_silu_kernels[kind or type(input_array)](input_array), node, kind)
+        result = wrap(_silu_kernels[kind or type(input_array)](input_array), node, kind)
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
+    if node is not None:
+        refuse_complex("silu", input)
+    return result
 
 
 def silu_(input):
@@ -6898,12 +6919,12 @@ def silu_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.SiluBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _silu_kernels[type(input_array)](input_array, out=input_array)
@@ -6953,10 +6974,10 @@ def silu_backward(grad_output, input, *, out=None):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.SiluBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.kept = (save(grad_output) if input_edge else None, save(input))
     kind = grad_output._mt_kind
     if kind and kind is input._mt_kind and not state.interceptors:
@@ -7025,11 +7046,11 @@ def softplus(input, beta=1, threshold=20, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SoftplusBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.beta = beta
         node.threshold = threshold
         node.kept = (save(input),)
@@ -7085,10 +7106,10 @@ def softplus_backward(grad_output, input, beta, threshold, *, out=None):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
-        if grad_output_edge or input_edge:
+        if grad_output_edge is not None or input_edge is not None:
             node = nodes.SoftplusBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, input_edge)
+            node.next_edges = (grad_output_edge or None, input_edge or None)
             node.beta = beta
             node.threshold = threshold
             node.kept = (save(grad_output) if input_edge else None, save(input))
@@ -7153,11 +7174,11 @@ def clamp_default(input, min=None, max=None, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ClampBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.min = min
         node.max = max
         node.kept = (save(input),)
@@ -7183,12 +7204,12 @@ def clamp__default(input, min=None, max=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.ClampBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.min = min
         node.max = max
         node.kept = (save_copy(input),)
@@ -7248,10 +7269,10 @@ def clamp_Tensor(input, min=None, max=None, *, out=None):
         input_edge = input._mt_edge or edge_of(input)
         min_edge = None if min is None else (min._mt_edge or edge_of(min))
         max_edge = None if max is None else (max._mt_edge or edge_of(max))
-        if input_edge or min_edge or max_edge:
+        if input_edge is not None or min_edge is not None or max_edge is not None:
             node = nodes.ClampBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, min_edge, max_edge)
+            node.next_edges = (input_edge or None, min_edge or None, max_edge or None)
             node.kept = (save(max) if max is not None else None, save(min) if min is not None else None, save(input))
     try:
         return wrap(_clamp_Tensor_kernels[type(input_array)](input_array, min_array, max_array), node)
@@ -7293,11 +7314,11 @@ def clamp__Tensor(input, min=None, max=None):
         input_edge = input._mt_edge or edge_of(input)
         min_edge = None if min is None else (min._mt_edge or edge_of(min))
         max_edge = None if max is None else (max._mt_edge or edge_of(max))
-        if input_edge or min_edge or max_edge:
+        if input_edge is not None or min_edge is not None or max_edge is not None:
             check_inplace(input)
             node = nodes.ClampBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, min_edge, max_edge)
+            node.next_edges = (input_edge or None, min_edge or None, max_edge or None)
             node.kept = (
                 save(max) if max is not None else None,
                 save(min) if min is not None else None,
@@ -7367,11 +7388,11 @@ def clamp_min_default(input, min, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ClampMinBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.min = min
         node.kept = (save(input),)
     try:
@@ -7394,12 +7415,12 @@ def clamp_min__default(input, min):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.ClampMinBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.min = min
         node.kept = (save_copy(input),)
     try:
@@ -7450,10 +7471,10 @@ def clamp_min_Tensor(input, min, *, out=None):
     if (input._mt_edge is not None or min._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         min_edge = min._mt_edge or edge_of(min)
-        if input_edge or min_edge:
+        if input_edge is not None or min_edge is not None:
             node = nodes.ClampMinBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, min_edge)
+            node.next_edges = (input_edge or None, min_edge or None)
             node.kept = (save(min), save(input))
     kind = input._mt_kind
     if kind and kind is min._mt_kind and not state.interceptors:
@@ -7508,11 +7529,11 @@ def clamp_min__Tensor(input, min):
     if (input._mt_edge is not None or min._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         min_edge = min._mt_edge or edge_of(min)
-        if input_edge or min_edge:
+        if input_edge is not None or min_edge is not None:
             check_inplace(input)
             node = nodes.ClampMinBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, min_edge)
+            node.next_edges = (input_edge or None, min_edge or None)
             node.kept = (save(min), save_copy(input))
     try:
         _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=input_array)
@@ -7577,11 +7598,11 @@ def clamp_max_default(input, max, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ClampMaxBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.max = max
         node.kept = (save(input),)
     try:
@@ -7604,12 +7625,12 @@ def clamp_max__default(input, max):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.ClampMaxBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.max = max
         node.kept = (save_copy(input),)
     try:
@@ -7660,10 +7681,10 @@ def clamp_max_Tensor(input, max, *, out=None):
     if (input._mt_edge is not None or max._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         max_edge = max._mt_edge or edge_of(max)
-        if input_edge or max_edge:
+        if input_edge is not None or max_edge is not None:
             node = nodes.ClampMaxBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, max_edge)
+            node.next_edges = (input_edge or None, max_edge or None)
             node.kept = (save(max), save(input))
     kind = input._mt_kind
     if kind and kind is max._mt_kind and not state.interceptors:
@@ -7718,11 +7739,11 @@ def clamp_max__Tensor(input, max):
     if (input._mt_edge is not None or max._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         max_edge = max._mt_edge or edge_of(max)
-        if input_edge or max_edge:
+        if input_edge is not None or max_edge is not None:
             check_inplace(input)
             node = nodes.ClampMaxBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, max_edge)
+            node.next_edges = (input_edge or None, max_edge or None)
             node.kept = (save(max), save_copy(input))
     try:
         _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=input_array)
@@ -7786,10 +7807,10 @@ def maximum(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.MaximumBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -7853,10 +7874,10 @@ def minimum(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.MinimumBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -7920,10 +7941,10 @@ def fmax(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.FmaxBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -7987,10 +8008,10 @@ def fmin(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.FminBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -8054,10 +8075,10 @@ def atan2(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.Atan2Backward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -8097,11 +8118,11 @@ def atan2_(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.Atan2Backward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save_copy(input))
     try:
         _atan2_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -8150,10 +8171,10 @@ def hypot(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.HypotBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if other_edge else None, save(input) if input_edge else None)
     kind = common_kind(input, other)
     try:
@@ -8178,11 +8199,11 @@ def hypot_(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.HypotBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if other_edge else None, save_copy(input) if input_edge else None)
     try:
         _hypot_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -8232,10 +8253,10 @@ def copysign_Tensor(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.CopysignBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.other_shape = other_array.shape
             node.other_dtype = other.dtype
             node.kept = (save(input) if input_edge else None,)
@@ -8262,11 +8283,11 @@ def copysign__Tensor(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.CopysignBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.other_shape = other_array.shape
             node.other_dtype = other.dtype
             node.kept = (save_copy(input) if input_edge else None,)
@@ -8319,11 +8340,11 @@ def copysign_Scalar(input, other, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.CopysignBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         result = wrap(_copysign_Scalar_kernels[type(input_array)](input_array, other), node)
@@ -8363,12 +8384,12 @@ def copysign__Scalar(input, other):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.CopysignBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _copysign_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -8434,10 +8455,10 @@ def nextafter(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.NextafterBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save(input) if input_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -8477,11 +8498,11 @@ def nextafter_(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.NextafterBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save_copy(input) if input_edge else None)
     try:
         _nextafter_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -8530,10 +8551,10 @@ def logaddexp(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.LogaddexpBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -8597,10 +8618,10 @@ def logaddexp2(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.Logaddexp2Backward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -8664,10 +8685,10 @@ def heaviside(input, values, *, out=None):
     if (input._mt_edge is not None or values._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         values_edge = values._mt_edge or edge_of(values)
-        if input_edge or values_edge:
+        if input_edge is not None or values_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, values_edge)
+            node.next_edges = (input_edge or None, values_edge or None)
             node.op = "aten::heaviside"
     kind = input._mt_kind
     if kind and kind is values._mt_kind and not state.interceptors:
@@ -8707,11 +8728,11 @@ def heaviside_(input, values):
     if (input._mt_edge is not None or values._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         values_edge = values._mt_edge or edge_of(values)
-        if input_edge or values_edge:
+        if input_edge is not None or values_edge is not None:
             check_inplace(input)
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, values_edge)
+            node.next_edges = (input_edge or None, values_edge or None)
             node.op = "aten::heaviside_"
     try:
         _heaviside_kernels[type(input_array)](input_array, values_array, out=input_array)
@@ -8733,12 +8754,13 @@ def heaviside_out(input, values, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(heaviside_out, input, values, out=out)
-    refuse_grad("aten::heaviside", input, values, out)
+    refuse_unwritable("aten::heaviside", (out,), input, values)
     try:
         adopt_result(out, _heaviside_kernels[type(input_array)](input_array, values_array, out=out_array))
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     mark_written(out)
+    record_refusal("aten::heaviside", (out,), input, values)
     return out
 
 
@@ -8784,7 +8806,7 @@ def gcd_(input, other):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(gcd_, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
+    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
         check_inplace(input)
     try:
         _gcd_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -8805,12 +8827,14 @@ def gcd_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(gcd_out, input, other, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::gcd", out)
+        refuse_unwritable("aten::gcd", (out,))
     try:
         adopt_result(out, _gcd_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::gcd", (out,))
     return out
 
 
@@ -8856,7 +8880,7 @@ def lcm_(input, other):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(lcm_, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
+    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
         check_inplace(input)
     try:
         _lcm_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -8877,12 +8901,14 @@ def lcm_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(lcm_out, input, other, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::lcm", out)
+        refuse_unwritable("aten::lcm", (out,))
     try:
         adopt_result(out, _lcm_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::lcm", (out,))
     return out
 
 
@@ -8904,10 +8930,10 @@ def ldexp(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.LdexpBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if input_edge else None,)
     kind = common_kind(input, other)
     try:
@@ -8932,11 +8958,11 @@ def ldexp_(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.LdexpBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if input_edge else None,)
     try:
         _ldexp_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -8985,11 +9011,11 @@ def frexp(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.FrexpBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         mantissa_array, exponent_array = _frexp_kernels[type(input_array)](input_array)
     except NUMPY_ERRORS as error:
@@ -9042,11 +9068,11 @@ def logit(input, eps=None, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.LogitBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.eps = eps
         node.kept = (save(input),)
     try:
@@ -9069,12 +9095,12 @@ def logit_(input, eps=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.LogitBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.eps = eps
         node.kept = (save_copy(input),)
     try:
@@ -9140,11 +9166,11 @@ def eq__Tensor(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.EqBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.other_shape = other_array.shape
     try:
         _eq_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -9224,12 +9250,12 @@ def eq__Scalar(input, other):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.EqBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _eq_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     except NUMPY_ERRORS as error:
@@ -9307,11 +9333,11 @@ def ne__Tensor(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.NeBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.other_shape = other_array.shape
     try:
         _ne_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -9391,12 +9417,12 @@ def ne__Scalar(input, other):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.NeBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _ne_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     except NUMPY_ERRORS as error:
@@ -9474,11 +9500,11 @@ def lt__Tensor(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.LtBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.other_shape = other_array.shape
     try:
         _lt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -9558,12 +9584,12 @@ def lt__Scalar(input, other):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.LtBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _lt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     except NUMPY_ERRORS as error:
@@ -9641,11 +9667,11 @@ def le__Tensor(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.LeBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.other_shape = other_array.shape
     try:
         _le_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -9725,12 +9751,12 @@ def le__Scalar(input, other):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.LeBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _le_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     except NUMPY_ERRORS as error:
@@ -9808,11 +9834,11 @@ def gt__Tensor(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.GtBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.other_shape = other_array.shape
     try:
         _gt_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -9892,12 +9918,12 @@ def gt__Scalar(input, other):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.GtBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _gt_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     except NUMPY_ERRORS as error:
@@ -9975,11 +10001,11 @@ def ge__Tensor(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.GeBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.other_shape = other_array.shape
     try:
         _ge_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -10059,12 +10085,12 @@ def ge__Scalar(input, other):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.GeBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _ge_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
     except NUMPY_ERRORS as error:
@@ -10354,7 +10380,7 @@ def bitwise_not_(input):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_not_, input)
-    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
         check_inplace(input)
     try:
         _bitwise_not_kernels[type(input_array)](input_array, out=input_array)
@@ -10374,12 +10400,14 @@ def bitwise_not_out(input, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_not_out, input, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::bitwise_not", out)
+        refuse_unwritable("aten::bitwise_not", (out,))
     try:
         adopt_result(out, _bitwise_not_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::bitwise_not", (out,))
     return out
 
 
@@ -10425,7 +10453,7 @@ def bitwise_and__Tensor(input, other):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_and__Tensor, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
+    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
         check_inplace(input)
     try:
         _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -10446,12 +10474,14 @@ def bitwise_and_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_and_Tensor_out, input, other, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::bitwise_and", out)
+        refuse_unwritable("aten::bitwise_and", (out,))
     try:
         adopt_result(out, _bitwise_and_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::bitwise_and", (out,))
     return out
 
 
@@ -10527,7 +10557,7 @@ def bitwise_and__Scalar(input, other):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_and__Scalar, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
         check_inplace(input)
     try:
         _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -10564,12 +10594,14 @@ def bitwise_and_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_and_Scalar_out, input, other, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::bitwise_and", out)
+        refuse_unwritable("aten::bitwise_and", (out,))
     try:
         adopt_result(out, _bitwise_and_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
         raise explained(error, bitwise_and_Scalar_out, (bitwise_and_Scalar_out,), (input, other), {}) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::bitwise_and", (out,))
     return out
 
 
@@ -10615,7 +10647,7 @@ def bitwise_or__Tensor(input, other):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_or__Tensor, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
+    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
         check_inplace(input)
     try:
         _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -10636,12 +10668,14 @@ def bitwise_or_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_or_Tensor_out, input, other, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::bitwise_or", out)
+        refuse_unwritable("aten::bitwise_or", (out,))
     try:
         adopt_result(out, _bitwise_or_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::bitwise_or", (out,))
     return out
 
 
@@ -10717,7 +10751,7 @@ def bitwise_or__Scalar(input, other):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_or__Scalar, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
         check_inplace(input)
     try:
         _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -10754,12 +10788,14 @@ def bitwise_or_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_or_Scalar_out, input, other, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::bitwise_or", out)
+        refuse_unwritable("aten::bitwise_or", (out,))
     try:
         adopt_result(out, _bitwise_or_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
         raise explained(error, bitwise_or_Scalar_out, (bitwise_or_Scalar_out,), (input, other), {}) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::bitwise_or", (out,))
     return out
 
 
@@ -10805,7 +10841,7 @@ def bitwise_xor__Tensor(input, other):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_xor__Tensor, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
+    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
         check_inplace(input)
     try:
         _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -10826,12 +10862,14 @@ def bitwise_xor_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Tensor_out, input, other, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::bitwise_xor", out)
+        refuse_unwritable("aten::bitwise_xor", (out,))
     try:
         adopt_result(out, _bitwise_xor_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::bitwise_xor", (out,))
     return out
 
 
@@ -10907,7 +10945,7 @@ def bitwise_xor__Scalar(input, other):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_xor__Scalar, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
         check_inplace(input)
     try:
         _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -10944,12 +10982,14 @@ def bitwise_xor_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_xor_Scalar_out, input, other, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::bitwise_xor", out)
+        refuse_unwritable("aten::bitwise_xor", (out,))
     try:
         adopt_result(out, _bitwise_xor_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
         raise explained(error, bitwise_xor_Scalar_out, (bitwise_xor_Scalar_out,), (input, other), {}) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::bitwise_xor", (out,))
     return out
 
 
@@ -10995,7 +11035,7 @@ def bitwise_left_shift__Tensor(input, other):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift__Tensor, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
+    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
         check_inplace(input)
     try:
         _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -11016,7 +11056,7 @@ def bitwise_left_shift_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_out, input, other, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::bitwise_left_shift", out)
+        refuse_unwritable("aten::bitwise_left_shift", (out,))
     try:
         adopt_result(
             out, _bitwise_left_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
@@ -11024,6 +11064,8 @@ def bitwise_left_shift_Tensor_out(input, other, *, out):
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::bitwise_left_shift", (out,))
     return out
 
 
@@ -11058,7 +11100,7 @@ def bitwise_left_shift__Tensor_Scalar(input, other):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift__Tensor_Scalar, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
         check_inplace(input)
     try:
         _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -11103,7 +11145,7 @@ def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_left_shift_Tensor_Scalar_out, input, other, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::bitwise_left_shift", out)
+        refuse_unwritable("aten::bitwise_left_shift", (out,))
     try:
         adopt_result(
             out, _bitwise_left_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
@@ -11113,6 +11155,8 @@ def bitwise_left_shift_Tensor_Scalar_out(input, other, *, out):
             error, bitwise_left_shift_Tensor_Scalar_out, (bitwise_left_shift_Tensor_Scalar_out,), (input, other), {}
         ) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::bitwise_left_shift", (out,))
     return out
 
 
@@ -11206,7 +11250,7 @@ def bitwise_right_shift__Tensor(input, other):
         other_array = other._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift__Tensor, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
+    if (input._mt_edge is not None or other._mt_edge is not None) and thread.grad_enabled and edges_of((input, other)):
         check_inplace(input)
     try:
         _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -11227,7 +11271,7 @@ def bitwise_right_shift_Tensor_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_out, input, other, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::bitwise_right_shift", out)
+        refuse_unwritable("aten::bitwise_right_shift", (out,))
     try:
         adopt_result(
             out, _bitwise_right_shift_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array)
@@ -11235,6 +11279,8 @@ def bitwise_right_shift_Tensor_out(input, other, *, out):
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::bitwise_right_shift", (out,))
     return out
 
 
@@ -11269,7 +11315,7 @@ def bitwise_right_shift__Tensor_Scalar(input, other):
         input_array = input._mt_array
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift__Tensor_Scalar, input, other)
-    if input._mt_edge is not None and thread.grad_enabled and edge_of(input):
+    if input._mt_edge is not None and thread.grad_enabled and edges_of((input,)):
         check_inplace(input)
     try:
         _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=input_array)
@@ -11314,7 +11360,7 @@ def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
     except AttributeError:
         return raise_bad_argument(bitwise_right_shift_Tensor_Scalar_out, input, other, out=out)
     if out._mt_edge is not None:
-        refuse_grad("aten::bitwise_right_shift", out)
+        refuse_unwritable("aten::bitwise_right_shift", (out,))
     try:
         adopt_result(
             out, _bitwise_right_shift_Tensor_Scalar_kernels[type(input_array)](input_array, other, out=out_array)
@@ -11324,6 +11370,8 @@ def bitwise_right_shift_Tensor_Scalar_out(input, other, *, out):
             error, bitwise_right_shift_Tensor_Scalar_out, (bitwise_right_shift_Tensor_Scalar_out,), (input, other), {}
         ) from None
     mark_written(out)
+    if out._mt_edge is not None:
+        record_refusal("aten::bitwise_right_shift", (out,))
     return out
 
 
@@ -11551,10 +11599,10 @@ def where_self(condition, input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.WhereBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(condition),)
     try:
         return wrap(_where_self_kernels[type(condition_array)](condition_array, input_array, other_array), node)
@@ -11696,11 +11744,11 @@ def masked_fill_Scalar(input, mask, value):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MaskedFillBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(mask),)
     try:
         return wrap(_masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value), node)
@@ -11723,12 +11771,12 @@ def masked_fill__Scalar(input, mask, value):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.MaskedFillBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(mask),)
     try:
         _masked_fill_Scalar_kernels[type(input_array)](input_array, mask_array, value, out=input_array)
@@ -11757,10 +11805,10 @@ def masked_fill_Tensor(input, mask, value):
     if (input._mt_edge is not None or value._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         value_edge = value._mt_edge or edge_of(value)
-        if input_edge or value_edge:
+        if input_edge is not None or value_edge is not None:
             node = nodes.MaskedFillBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, value_edge)
+            node.next_edges = (input_edge or None, value_edge or None)
             node.kept = (save(mask),)
     try:
         return wrap(_masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array), node)
@@ -11799,11 +11847,11 @@ def masked_fill__Tensor(input, mask, value):
     if (input._mt_edge is not None or value._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         value_edge = value._mt_edge or edge_of(value)
-        if input_edge or value_edge:
+        if input_edge is not None or value_edge is not None:
             check_inplace(input)
             node = nodes.MaskedFillBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, value_edge)
+            node.next_edges = (input_edge or None, value_edge or None)
             node.kept = (save(mask),)
     try:
         _masked_fill_Tensor_kernels[type(input_array)](input_array, mask_array, value_array, out=input_array)
@@ -11852,10 +11900,10 @@ def lerp_Scalar(input, end, weight, *, out=None):
     if (input._mt_edge is not None or end._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         end_edge = end._mt_edge or edge_of(end)
-        if input_edge or end_edge:
+        if input_edge is not None or end_edge is not None:
             node = nodes.LerpBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, end_edge)
+            node.next_edges = (input_edge or None, end_edge or None)
             node.weight = weight
     try:
         return wrap(_lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight), node)
@@ -11878,11 +11926,11 @@ def lerp__Scalar(input, end, weight):
     if (input._mt_edge is not None or end._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         end_edge = end._mt_edge or edge_of(end)
-        if input_edge or end_edge:
+        if input_edge is not None or end_edge is not None:
             check_inplace(input)
             node = nodes.LerpBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, end_edge)
+            node.next_edges = (input_edge or None, end_edge or None)
             node.weight = weight
     try:
         _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=input_array)
@@ -11937,10 +11985,10 @@ def lerp_Tensor(input, end, weight, *, out=None):
         input_edge = input._mt_edge or edge_of(input)
         end_edge = end._mt_edge or edge_of(end)
         weight_edge = weight._mt_edge or edge_of(weight)
-        if input_edge or end_edge or weight_edge:
+        if input_edge is not None or end_edge is not None or weight_edge is not None:
             node = nodes.LerpBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, end_edge, weight_edge)
+            node.next_edges = (input_edge or None, end_edge or None, weight_edge or None)
             node.kept = (
                 save(end) if weight_edge else None,
                 save(input) if weight_edge else None,
@@ -11984,11 +12032,11 @@ def lerp__Tensor(input, end, weight):
         input_edge = input._mt_edge or edge_of(input)
         end_edge = end._mt_edge or edge_of(end)
         weight_edge = weight._mt_edge or edge_of(weight)
-        if input_edge or end_edge or weight_edge:
+        if input_edge is not None or end_edge is not None or weight_edge is not None:
             check_inplace(input)
             node = nodes.LerpBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, end_edge, weight_edge)
+            node.next_edges = (input_edge or None, end_edge or None, weight_edge or None)
             node.kept = (
                 save(end) if weight_edge else None,
                 save_copy(input) if weight_edge else None,
@@ -12065,10 +12113,10 @@ def addcmul(input, tensor1, tensor2, *more, value=1, out=None):
         input_edge = input._mt_edge or edge_of(input)
         tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
         tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
-        if input_edge or tensor1_edge or tensor2_edge:
+        if input_edge is not None or tensor1_edge is not None or tensor2_edge is not None:
             node = nodes.AddcmulBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
+            node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
             node.value = value
             node.kept = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
     try:
@@ -12098,11 +12146,11 @@ def addcmul_(input, tensor1, tensor2, *more, value=1):
         input_edge = input._mt_edge or edge_of(input)
         tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
         tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
-        if input_edge or tensor1_edge or tensor2_edge:
+        if input_edge is not None or tensor1_edge is not None or tensor2_edge is not None:
             check_inplace(input)
             node = nodes.AddcmulBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
+            node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
             node.value = value
             node.kept = (save(tensor1) if tensor2_edge else None, save(tensor2) if tensor1_edge else None)
     try:
@@ -12165,10 +12213,10 @@ def addcdiv(input, tensor1, tensor2, *more, value=1, out=None):
         input_edge = input._mt_edge or edge_of(input)
         tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
         tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
-        if input_edge or tensor1_edge or tensor2_edge:
+        if input_edge is not None or tensor1_edge is not None or tensor2_edge is not None:
             node = nodes.AddcdivBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
+            node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
             node.value = value
             node.kept = (
                 save(tensor1) if tensor2_edge else None,
@@ -12201,11 +12249,11 @@ def addcdiv_(input, tensor1, tensor2, *more, value=1):
         input_edge = input._mt_edge or edge_of(input)
         tensor1_edge = tensor1._mt_edge or edge_of(tensor1)
         tensor2_edge = tensor2._mt_edge or edge_of(tensor2)
-        if input_edge or tensor1_edge or tensor2_edge:
+        if input_edge is not None or tensor1_edge is not None or tensor2_edge is not None:
             check_inplace(input)
             node = nodes.AddcdivBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, tensor1_edge, tensor2_edge)
+            node.next_edges = (input_edge or None, tensor1_edge or None, tensor2_edge or None)
             node.value = value
             node.kept = (
                 save(tensor1) if tensor2_edge else None,
@@ -13900,16 +13948,19 @@ def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.NanToNumBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = unless_complex("nan_to_num", (input,), (edge,))
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
-        return wrap(_nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf), node)
+        result = wrap(_nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf), node)
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
+    if node is not None:
+        refuse_complex("nan_to_num", input)
+    return result
 
 
 def nan_to_num_(input, nan=None, posinf=None, neginf=None):
@@ -13930,12 +13981,12 @@ def nan_to_num_(input, nan=None, posinf=None, neginf=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.NanToNumBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=input_array)

@@ -12,7 +12,7 @@ from mindtorch import state
 from mindtorch._generated.nodes import random as nodes
 from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import flagged, recorded, refuse_grad
+from mindtorch.autograd.outputs import flagged, record_refusal, recorded, refuse_grad, refuse_unwritable
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import random as composite
@@ -58,12 +58,12 @@ def uniform_(input, from_=0.0, to=1.0, *, generator=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.UniformBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _uniform__kernels[type(input_array)](input_array, from_, to, generator)
     except NUMPY_ERRORS as error:
@@ -110,12 +110,12 @@ def normal_(input, mean=0.0, std=1.0, *, generator=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.NormalBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _normal__kernels[type(input_array)](input_array, mean, std, generator)
     except NUMPY_ERRORS as error:
@@ -145,12 +145,12 @@ def bernoulli__float(input, p=0.5, *, generator=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.BernoulliBackward2()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _bernoulli__float_kernels[type(input_array)](input_array, p, generator)
     except NUMPY_ERRORS as error:
@@ -179,11 +179,11 @@ def bernoulli__Tensor(input, p, *, generator=None):
     if (input._mt_edge is not None or p._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         p_edge = p._mt_edge or edge_of(p)
-        if input_edge or p_edge:
+        if input_edge is not None or p_edge is not None:
             check_inplace(input)
             node = nodes.BernoulliBackward1()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, p_edge)
+            node.next_edges = (input_edge or None, p_edge or None)
             node.kept = (save(p) if p_edge else None,)
     try:
         _bernoulli__Tensor_kernels[type(input_array)](input_array, p_array, generator)
@@ -245,11 +245,11 @@ def bernoulli_default(input, *, generator=None, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.BernoulliBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return wrap(_bernoulli_default_kernels[type(input_array)](input_array, generator), node)
     except NUMPY_ERRORS as error:
@@ -291,11 +291,11 @@ def bernoulli_p(input, p, *, generator=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.op = "aten::bernoulli"
     if node is not None:
         return recorded(node, composite.bernoulli_p, input, p, generator=generator)
@@ -335,12 +335,12 @@ def random__default(input, *, generator=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.RandomBackward2()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _random__default_kernels[type(input_array)](input_array, generator)
     except NUMPY_ERRORS as error:
@@ -381,12 +381,12 @@ def random__to(input, to, *, generator=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.RandomBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _random__to_kernels[type(input_array)](input_array, to, generator)
     except NUMPY_ERRORS as error:
@@ -434,12 +434,12 @@ def random__from(input, from_, to, *, generator=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.RandomBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _random__from_kernels[type(input_array)](input_array, from_, to, generator)
     except NUMPY_ERRORS as error:
@@ -501,12 +501,12 @@ def exponential_(input, lambd=1.0, *, generator=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.ExponentialBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _exponential__kernels[type(input_array)](input_array, lambd, generator)
     except NUMPY_ERRORS as error:
@@ -551,12 +551,12 @@ def cauchy_(input, median=0.0, sigma=1.0, *, generator=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.CauchyBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _cauchy__kernels[type(input_array)](input_array, median, sigma, generator)
     except NUMPY_ERRORS as error:
@@ -603,12 +603,12 @@ def log_normal_(input, mean=1.0, std=2.0, *, generator=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.LogNormalBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _log_normal__kernels[type(input_array)](input_array, mean, std, generator)
     except NUMPY_ERRORS as error:
@@ -653,12 +653,12 @@ def geometric_(input, p, *, generator=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.GeometricBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         _geometric__kernels[type(input_array)](input_array, p, generator)
     except NUMPY_ERRORS as error:
@@ -699,11 +699,11 @@ def poisson(input, generator=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.PoissonBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return wrap(_poisson_kernels[type(input_array)](input_array, generator), node)
     except NUMPY_ERRORS as error:
@@ -728,10 +728,10 @@ def binomial(count, prob, generator=None):
     if (count._mt_edge is not None or prob._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         count_edge = count._mt_edge or edge_of(count)
         prob_edge = prob._mt_edge or edge_of(prob)
-        if count_edge or prob_edge:
+        if count_edge is not None or prob_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (count_edge, prob_edge)
+            node.next_edges = (count_edge or None, prob_edge or None)
             node.op = "aten::binomial"
     try:
         return wrap(_binomial_kernels[type(count_array)](count_array, prob_array, generator), node)
@@ -756,11 +756,11 @@ def _standard_gamma(input, generator=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.StandardGammaBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         result = wrap(__standard_gamma_kernels[type(input_array)](input_array, generator), node)
@@ -788,11 +788,11 @@ def _sample_dirichlet(input, generator=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.op = "aten::_sample_dirichlet"
     try:
         return wrap(__sample_dirichlet_kernels[type(input_array)](input_array, generator), node)
@@ -816,10 +816,10 @@ def _standard_gamma_grad(input, output):
     if (input._mt_edge is not None or output._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         output_edge = output._mt_edge or edge_of(output)
-        if input_edge or output_edge:
+        if input_edge is not None or output_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, output_edge)
+            node.next_edges = (input_edge or None, output_edge or None)
             node.op = "aten::_standard_gamma_grad"
     try:
         return wrap(__standard_gamma_grad_kernels[type(input_array)](input_array, output_array), node)
@@ -847,10 +847,10 @@ def _dirichlet_grad(x, alpha, total):
         x_edge = x._mt_edge or edge_of(x)
         alpha_edge = alpha._mt_edge or edge_of(alpha)
         total_edge = total._mt_edge or edge_of(total)
-        if x_edge or alpha_edge or total_edge:
+        if x_edge is not None or alpha_edge is not None or total_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (x_edge, alpha_edge, total_edge)
+            node.next_edges = (x_edge or None, alpha_edge or None, total_edge or None)
             node.op = "aten::_dirichlet_grad"
     try:
         return wrap(__dirichlet_grad_kernels[type(x_array)](x_array, alpha_array, total_array), node)
@@ -926,8 +926,11 @@ def rand_out(size, *more_size, out):
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
     if out._mt_edge is not None:
-        refuse_grad("aten::rand", out)
-    return composite.rand_out(size, out=out)
+        refuse_unwritable("aten::rand", (out,))
+    result = composite.rand_out(size, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::rand", (out,))
+    return result
 
 
 def rand_generator(
@@ -984,8 +987,11 @@ def rand_generator_out(size, *more_size, generator, out):
     if generator is not None:
         generator = generator_of(generator, "rand", "generator")
     if out._mt_edge is not None:
-        refuse_grad("aten::rand", out)
-    return composite.rand_generator_out(size, generator=generator, out=out)
+        refuse_unwritable("aten::rand", (out,))
+    result = composite.rand_generator_out(size, generator=generator, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::rand", (out,))
+    return result
 
 
 def randn(
@@ -1056,8 +1062,11 @@ def randn_out(size, *more_size, out):
     elif type(size) is not tuple:
         size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
     if out._mt_edge is not None:
-        refuse_grad("aten::randn", out)
-    return composite.randn_out(size, out=out)
+        refuse_unwritable("aten::randn", (out,))
+    result = composite.randn_out(size, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::randn", (out,))
+    return result
 
 
 def randn_generator(
@@ -1114,8 +1123,11 @@ def randn_generator_out(size, *more_size, generator, out):
     if generator is not None:
         generator = generator_of(generator, "randn", "generator")
     if out._mt_edge is not None:
-        refuse_grad("aten::randn", out)
-    return composite.randn_generator_out(size, generator=generator, out=out)
+        refuse_unwritable("aten::randn", (out,))
+    result = composite.randn_generator_out(size, generator=generator, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::randn", (out,))
+    return result
 
 
 def randint_default(
@@ -1187,8 +1199,11 @@ def randint_default_out(high, size, *, out):
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
     if out._mt_edge is not None:
-        refuse_grad("aten::randint", out)
-    return composite.randint_out(high, size, out=out)
+        refuse_unwritable("aten::randint", (out,))
+    result = composite.randint_out(high, size, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::randint", (out,))
+    return result
 
 
 def randint_generator(
@@ -1245,8 +1260,11 @@ def randint_generator_out(high, size, *, generator, out):
     if generator is not None:
         generator = generator_of(generator, "randint", "generator")
     if out._mt_edge is not None:
-        refuse_grad("aten::randint", out)
-    return composite.randint_generator_out(high, size, generator=generator, out=out)
+        refuse_unwritable("aten::randint", (out,))
+    result = composite.randint_generator_out(high, size, generator=generator, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::randint", (out,))
+    return result
 
 
 def randint_low(
@@ -1388,8 +1406,11 @@ def randint_low_out(low, high, size, *, out):
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
     if out._mt_edge is not None:
-        refuse_grad("aten::randint", out)
-    return composite.randint_low_out(low, high, size, out=out)
+        refuse_unwritable("aten::randint", (out,))
+    result = composite.randint_low_out(low, high, size, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::randint", (out,))
+    return result
 
 
 def randint_low_generator(
@@ -1461,8 +1482,11 @@ def randint_low_generator_out(low, high, size, *, generator, out):
     if generator is not None:
         generator = generator_of(generator, "randint", "generator")
     if out._mt_edge is not None:
-        refuse_grad("aten::randint", out)
-    return composite.randint_low_generator_out(low, high, size, generator=generator, out=out)
+        refuse_unwritable("aten::randint", (out,))
+    result = composite.randint_low_generator_out(low, high, size, generator=generator, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::randint", (out,))
+    return result
 
 
 def randperm(
@@ -1519,8 +1543,11 @@ def randperm_out(n, *, out):
     if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "randperm", "n", 1)
     if out._mt_edge is not None:
-        refuse_grad("aten::randperm", out)
-    return composite.randperm_out(n, out=out)
+        refuse_unwritable("aten::randperm", (out,))
+    result = composite.randperm_out(n, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::randperm", (out,))
+    return result
 
 
 def randperm_generator(
@@ -1572,8 +1599,11 @@ def randperm_generator_out(n, *, generator, out):
     if generator is not None:
         generator = generator_of(generator, "randperm", "generator")
     if out._mt_edge is not None:
-        refuse_grad("aten::randperm", out)
-    return composite.randperm_generator_out(n, generator=generator, out=out)
+        refuse_unwritable("aten::randperm", (out,))
+    result = composite.randperm_generator_out(n, generator=generator, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::randperm", (out,))
+    return result
 
 
 def rand_like_default(
@@ -2318,11 +2348,11 @@ def normal_functional_default(input, mean=0.0, std=1.0, *, generator=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.op = "aten::normal_functional"
     if node is not None:
         return recorded(node, composite.normal_functional, input, mean, std, generator=generator)
@@ -2349,10 +2379,10 @@ def normal_Tensor_Tensor(mean, std, *, generator=None, out=None):
     ):
         mean_edge = mean._mt_edge or edge_of(mean)
         std_edge = std._mt_edge or edge_of(std)
-        if mean_edge or std_edge:
+        if mean_edge is not None or std_edge is not None:
             node = nodes.NormalBackward3()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (mean_edge, std_edge)
+            node.next_edges = (mean_edge or None, std_edge or None)
             node.mean_shape = mean.shape
             node.std_shape = std.shape
     if node is not None:
@@ -2393,11 +2423,11 @@ def normal_Tensor_float(mean, std=1.0, *, generator=None, out=None):
         mean._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(mean))
-        and (edge := mean._mt_edge or edge_of(mean))
+        and (edge := mean._mt_edge or edge_of(mean)) is not None
     ):
         node = nodes.NormalBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.mean_shape = mean.shape
     if node is not None:
         return recorded(node, composite.normal_tensor_float, mean, std, generator=generator)
@@ -2437,11 +2467,11 @@ def normal_float_Tensor(mean, std, *, generator=None, out=None):
         std._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(std))
-        and (edge := std._mt_edge or edge_of(std))
+        and (edge := std._mt_edge or edge_of(std)) is not None
     ):
         node = nodes.NormalBackward2()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.std_shape = std.shape
     if node is not None:
         return recorded(node, composite.normal_float_tensor, mean, std, generator=generator)
@@ -2630,5 +2660,8 @@ def normal_float_float_out(mean, std, size, *, generator=None, out):
     if generator is not None:
         generator = generator_of(generator, "normal", "generator")
     if out._mt_edge is not None:
-        refuse_grad("aten::normal", out)
-    return composite.normal_float_float_out(mean, std, size, generator=generator, out=out)
+        refuse_unwritable("aten::normal", (out,))
+    result = composite.normal_float_float_out(mean, std, size, generator=generator, out=out)
+    if out._mt_edge is not None:
+        record_refusal("aten::normal", (out,))
+    return result

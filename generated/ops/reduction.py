@@ -11,9 +11,9 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import reduction as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, unless_complex
+from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, refuse_complex
 from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import recorded, refuse_grad, write_out
+from mindtorch.autograd.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable, write_out
 from mindtorch.autograd.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import reduction as composite
@@ -56,11 +56,11 @@ def sum_default(input, *, dtype=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SumBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
     try:
         return wrap(_sum_default_kernels[type(input_array)](input_array, dtype), node)
@@ -93,11 +93,11 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SumBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.dim = dim
         node.keepdim = keepdim
@@ -174,11 +174,11 @@ def mean_default(input, *, dtype=None, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MeanBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.self_numel = input_array.size
     try:
@@ -232,11 +232,11 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MeanBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.dim = dim
         node.keepdim = keepdim
@@ -311,11 +311,11 @@ def prod_default(input, *, dtype=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ProdBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         result = wrap(_prod_default_kernels[type(input_array)](input_array, dtype), node)
@@ -349,11 +349,11 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ProdBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)
@@ -441,11 +441,11 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AmaxBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)
@@ -513,11 +513,11 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AminBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)
@@ -573,11 +573,11 @@ def max_default(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MaxBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         result = wrap(_max_default_kernels[type(input_array)](input_array), node)
@@ -627,11 +627,11 @@ def max_dim(input, dim, keepdim=False, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MaxBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
@@ -744,11 +744,11 @@ def min_default(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MinBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         result = wrap(_min_default_kernels[type(input_array)](input_array), node)
@@ -798,11 +798,11 @@ def min_dim(input, dim, keepdim=False, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MinBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
@@ -923,11 +923,11 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AminmaxBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)
@@ -983,11 +983,11 @@ def median_default(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MedianBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         result = wrap(_median_default_kernels[type(input_array)](input_array), node)
@@ -1019,11 +1019,11 @@ def median_dim(input, dim, keepdim=False, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MedianBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
@@ -1099,11 +1099,11 @@ def nanmedian_default(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.NanmedianBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         result = wrap(_nanmedian_default_kernels[type(input_array)](input_array), node)
@@ -1135,11 +1135,11 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.NanmedianBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
@@ -1227,11 +1227,11 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ModeBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
@@ -1299,11 +1299,11 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.KthvalueBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.self_shape = input_array.shape
         node.keepdim = keepdim
@@ -1418,10 +1418,10 @@ def histogram_bins_tensor(input, bins, *, weight=None, density=False, out=None):
         input_edge = input._mt_edge or edge_of(input)
         bins_edge = bins._mt_edge or edge_of(bins)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if input_edge or bins_edge or weight_edge:
+        if input_edge is not None or bins_edge is not None or weight_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, bins_edge, weight_edge)
+            node.next_edges = (input_edge or None, bins_edge or None, weight_edge or None)
             node.op = "aten::histogram"
     try:
         hist_array, bin_edges_array = _histogram_bins_tensor_kernels[type(input_array)](
@@ -1449,7 +1449,7 @@ def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
         out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
         return raise_bad_argument(histogram_bins_tensor_out, input, bins, weight=weight, density=density, out=out)
-    refuse_grad("aten::histogram", input, bins, weight, *out)
+    refuse_unwritable("aten::histogram", out, input, bins, weight)
     try:
         arrays = _histogram_bins_tensor_kernels[type(input_array)](
             input_array, bins_array, weight_array, density, out=out_arrays
@@ -1459,6 +1459,7 @@ def histogram_bins_tensor_out(input, bins, *, weight=None, density=False, out):
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
+    record_refusal("aten::histogram", out, input, bins, weight)
     return return_types.histogram_out(out)
 
 
@@ -1486,10 +1487,10 @@ def histogram_bin_ct(input, bins=100, *, range=None, weight=None, density=False,
     ):
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if input_edge or weight_edge:
+        if input_edge is not None or weight_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, weight_edge)
+            node.next_edges = (input_edge or None, weight_edge or None)
             node.op = "aten::histogram"
     try:
         hist_array, bin_edges_array = _histogram_bin_ct_kernels[type(input_array)](
@@ -1549,7 +1550,7 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
         return raise_bad_argument(
             histogram_bin_ct_out, input, bins, range=range, weight=weight, density=density, out=out
         )
-    refuse_grad("aten::histogram", input, weight, *out)
+    refuse_unwritable("aten::histogram", out, input, weight)
     try:
         arrays = _histogram_bin_ct_kernels[type(input_array)](
             input_array, bins, range, weight_array, density, out=out_arrays
@@ -1559,6 +1560,7 @@ def histogram_bin_ct_out(input, bins=100, *, range=None, weight=None, density=Fa
     for tensor, tensor_array in zip(out, arrays):
         adopt_result(tensor, tensor_array)
         mark_written(tensor)
+    record_refusal("aten::histogram", out, input, weight)
     return return_types.histogram_out(out)
 
 
@@ -1584,10 +1586,10 @@ def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
         input_edge = input._mt_edge or edge_of(input)
         bins_edges = edges_of(bins)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if input_edge or bins_edges or weight_edge:
+        if input_edge is not None or bins_edges or weight_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, *(bins_edges or [None] * len(bins)), weight_edge)
+            node.next_edges = (input_edge or None, *(bins_edges or [None] * len(bins)), weight_edge or None)
             node.op = "aten::_histogramdd_from_bin_tensors"
     try:
         return wrap(
@@ -1624,10 +1626,10 @@ def _histogramdd_bin_edges(input, bins, *more_bins, range=None, weight=None, den
     ):
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if input_edge or weight_edge:
+        if input_edge is not None or weight_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, weight_edge)
+            node.next_edges = (input_edge or None, weight_edge or None)
             node.op = "aten::_histogramdd_bin_edges"
     if node is not None:
         return recorded(node, composite.histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
@@ -1663,10 +1665,10 @@ def _histogramdd_from_bin_cts(input, bins, *more_bins, range=None, weight=None, 
     ):
         input_edge = input._mt_edge or edge_of(input)
         weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if input_edge or weight_edge:
+        if input_edge is not None or weight_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, weight_edge)
+            node.next_edges = (input_edge or None, weight_edge or None)
             node.op = "aten::_histogramdd_from_bin_cts"
     if node is not None:
         return recorded(
@@ -1724,11 +1726,11 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
     if (
         data._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := data._mt_edge or edge_of(data))
+        and (edge := data._mt_edge or edge_of(data)) is not None
     ):
         node = nodes.SegmentReduceBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.reduce = reduce
         node.axis = axis
         node.initial = initial
@@ -1801,10 +1803,10 @@ def _segment_reduce_backward(grad, output, data, reduce, *, lengths=None, offset
         grad_edge = grad._mt_edge or edge_of(grad)
         output_edge = output._mt_edge or edge_of(output)
         data_edge = data._mt_edge or edge_of(data)
-        if grad_edge or output_edge or data_edge:
+        if grad_edge is not None or output_edge is not None or data_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_edge, output_edge, data_edge)
+            node.next_edges = (grad_edge or None, output_edge or None, data_edge or None)
             node.op = "aten::_segment_reduce_backward"
     try:
         return wrap(
@@ -1841,11 +1843,11 @@ def bincount(input, weights=None, minlength=0):
     if (
         (weights is not None and weights._mt_edge is not None)
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := None if weights is None else (weights._mt_edge or edge_of(weights)))
+        and (edge := None if weights is None else (weights._mt_edge or edge_of(weights))) is not None
     ):
         node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.op = "aten::bincount"
     try:
         return wrap(_bincount_kernels[type(input_array)](input_array, weights_array, minlength), node)
@@ -2663,11 +2665,11 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.VarBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.correction = correction
         node.keepdim = keepdim
@@ -2804,11 +2806,11 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.StdBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.correction = correction
         node.keepdim = keepdim
@@ -2899,11 +2901,11 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.LogsumexpBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)
@@ -2965,11 +2967,11 @@ def cumsum(input, dim=..., *, dtype=None, out=None, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.CumsumBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
     try:
         return wrap(_cumsum_kernels[type(input_array)](input_array, dim, dtype), node)
@@ -2997,12 +2999,12 @@ def cumsum_(input, dim=..., *, dtype=None, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.CumsumBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
     try:
         _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=input_array)
@@ -3061,11 +3063,11 @@ def cumprod(input, dim=..., *, dtype=None, out=None, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.CumprodBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.kept = (save(input),)
     try:
@@ -3097,12 +3099,12 @@ def cumprod_(input, dim=..., *, dtype=None, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.CumprodBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.kept = (save_copy(input),)
     try:
@@ -3161,11 +3163,11 @@ def cummax(input, dim=..., *, out=None, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.CummaxBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = unless_complex("cummax", (input,), (edge,))
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.kept = (save(input),)
     try:
@@ -3175,6 +3177,7 @@ def cummax(input, dim=..., *, out=None, axis=None):
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
+        refuse_complex("cummax", input)
         node.kept += (save(indices),)
     return return_types.cummax((values, indices))
 
@@ -3226,11 +3229,11 @@ def cummin(input, dim=..., *, out=None, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.CumminBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = unless_complex("cummin", (input,), (edge,))
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.kept = (save(input),)
     try:
@@ -3240,6 +3243,7 @@ def cummin(input, dim=..., *, out=None, axis=None):
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
+        refuse_complex("cummin", input)
         node.kept += (save(indices),)
     return return_types.cummin((values, indices))
 
@@ -3291,11 +3295,11 @@ def logcumsumexp(input, dim=..., *, out=None, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.LogcumsumexpBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.kept = (save(input),)
     try:
@@ -3348,11 +3352,11 @@ def _softmax(input, dim, half_to_float, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SoftmaxBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.self_dtype = input.dtype
     try:
@@ -3410,10 +3414,10 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         output_edge = output._mt_edge or edge_of(output)
-        if grad_output_edge or output_edge:
+        if grad_output_edge is not None or output_edge is not None:
             node = nodes.SoftmaxBackwardDataBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, output_edge)
+            node.next_edges = (grad_output_edge or None, output_edge or None)
             node.dim = dim
             node.input_dtype = input_dtype
             node.kept = (save(grad_output) if output_edge else None, save(output))
@@ -3519,11 +3523,11 @@ def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SafeSoftmaxBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.self_dtype = input.dtype
     if node is not None:
@@ -3557,11 +3561,11 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.LogSoftmaxBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.self_dtype = input.dtype
     try:
@@ -3619,10 +3623,10 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
     ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         output_edge = output._mt_edge or edge_of(output)
-        if grad_output_edge or output_edge:
+        if grad_output_edge is not None or output_edge is not None:
             node = nodes.LogSoftmaxBackwardDataBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge, output_edge)
+            node.next_edges = (grad_output_edge or None, output_edge or None)
             node.dim = dim
             node.kept = (save(grad_output) if output_edge else None, save(output))
     try:
@@ -3735,11 +3739,11 @@ def sort_default(input, dim=-1, descending=False, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SortBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.self_shape = input_array.shape
     try:
@@ -3802,11 +3806,11 @@ def sort_stable(input, *, stable, dim=-1, descending=False, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SortBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.self_shape = input_array.shape
     try:
@@ -3909,11 +3913,11 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.TopkBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.self_shape = input_array.shape
     try:
@@ -4048,11 +4052,11 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.LinalgVectorNormBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.ord = ord
         node.dim = dim
         node.keepdim = keepdim
@@ -4119,11 +4123,11 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.NormBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.p = p
         node.dim = dim
         node.keepdim = keepdim
@@ -4171,11 +4175,11 @@ def norm_Scalar(input, p=2):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.NormBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.p = p
         node.kept = (save(input),)
     if node is not None:
@@ -4203,11 +4207,11 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.NormBackward2()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.p = p
         node.kept = (save(input),)
     if node is not None:
@@ -4243,11 +4247,11 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.NormBackward3()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.p = p
         node.dim = dim
         node.keepdim = keepdim
@@ -4328,10 +4332,10 @@ def dist(input, other, p=2):
     ):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.DistBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.p = p
             node.kept = (save(other), save(input))
     if node is not None:
@@ -4363,11 +4367,11 @@ def renorm(input, p, dim, maxnorm, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.RenormBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.p = p
         node.dim = dim
         node.maxnorm = maxnorm
@@ -4774,11 +4778,11 @@ def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.StdMeanBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.correction = correction
         node.keepdim = keepdim
@@ -4868,11 +4872,11 @@ def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.VarMeanBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.correction = correction
         node.keepdim = keepdim
@@ -4981,11 +4985,11 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.NansumBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)

@@ -103,11 +103,11 @@ def _sparse_coo_tensor_with_dims_and_tensors(
     if (
         values._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := values._mt_edge or edge_of(values))
+        and (edge := values._mt_edge or edge_of(values)) is not None
     ):
         node = nodes.SparseCooTensorWithDimsAndTensorsBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(indices),)
     try:
         result = wrap(
@@ -333,11 +333,11 @@ def _to_sparse_sparse_dim(input, sparse_dim):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ToSparseBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         return wrap(__to_sparse_sparse_dim_kernels[type(input_array)](input_array, sparse_dim), node)
@@ -366,11 +366,11 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ToSparseBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         return wrap(__to_sparse_default_kernels[type(input_array)](input_array, layout, blocksize, dense_dim), node)
@@ -471,11 +471,11 @@ def _to_dense(input, dtype=None, masked_grad=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ToDenseBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.masked_grad = masked_grad
         node.kept = (save(input),)
     try:
@@ -512,11 +512,11 @@ def _coalesce(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.CoalesceBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return wrap(__coalesce_kernels[type(input_array)](input_array), node)
     except NUMPY_ERRORS as error:
@@ -564,11 +564,11 @@ def _values(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ValuesBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         return wrap(__values_kernels[type(input_array)](input_array), node)
@@ -720,10 +720,10 @@ def _sparse_mm_reduce_impl(input, other, reduce):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.SparseMmReduceImplBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.reduce = reduce
             node.kept = (save(other), save(input))
     try:
@@ -766,10 +766,10 @@ def _sparse_mm_reduce_impl_backward(input, grad_out, weight, reduce, arg_out, ou
         input_edge = input._mt_edge or edge_of(input)
         grad_out_edge = grad_out._mt_edge or edge_of(grad_out)
         weight_edge = weight._mt_edge or edge_of(weight)
-        if input_edge or grad_out_edge or weight_edge:
+        if input_edge is not None or grad_out_edge is not None or weight_edge is not None:
             node = RefusingNode()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, grad_out_edge, weight_edge)
+            node.next_edges = (input_edge or None, grad_out_edge or None, weight_edge or None)
             node.op = "aten::_sparse_mm_reduce_impl_backward"
     try:
         result0_array, result1_array = __sparse_mm_reduce_impl_backward_kernels[type(input_array)](
@@ -820,11 +820,11 @@ def sparse_mask(input, mask):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SparseMaskBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(mask), save(input))
     try:
         return wrap(_sparse_mask_kernels[type(input_array)](input_array, mask_array), node)
@@ -890,11 +890,11 @@ def sparse_compressed_tensor_comp_plain_value_size(
     if (
         values._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := values._mt_edge or edge_of(values))
+        and (edge := values._mt_edge or edge_of(values)) is not None
     ):
         node = nodes.SparseCompressedTensorBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         result = wrap(
             _sparse_compressed_tensor_comp_plain_value_size_kernels[type(compressed_indices_array)](
@@ -987,11 +987,11 @@ def _to_sparse_csr(input, dense_dim=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ToSparseCsrBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         return wrap(__to_sparse_csr_kernels[type(input_array)](input_array, dense_dim), node)
@@ -1030,11 +1030,11 @@ def _to_sparse_csc(input, dense_dim=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ToSparseCscBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         return wrap(__to_sparse_csc_kernels[type(input_array)](input_array, dense_dim), node)
@@ -1077,11 +1077,11 @@ def _to_sparse_bsr(input, blocksize, dense_dim=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ToSparseBsrBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         return wrap(__to_sparse_bsr_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
@@ -1128,11 +1128,11 @@ def _to_sparse_bsc(input, blocksize, dense_dim=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ToSparseBscBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     try:
         return wrap(__to_sparse_bsc_kernels[type(input_array)](input_array, blocksize, dense_dim), node)
@@ -1220,10 +1220,10 @@ def sparse_sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
         input_edge = input._mt_edge or edge_of(input)
         mat1_edge = mat1._mt_edge or edge_of(mat1)
         mat2_edge = mat2._mt_edge or edge_of(mat2)
-        if input_edge or mat1_edge or mat2_edge:
+        if input_edge is not None or mat1_edge is not None or mat2_edge is not None:
             node = nodes.SparseSampledAddmmBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, mat1_edge, mat2_edge)
+            node.next_edges = (input_edge or None, mat1_edge or None, mat2_edge or None)
             node.beta = beta
             node.alpha = alpha
             node.kept = (

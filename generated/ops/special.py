@@ -48,11 +48,11 @@ def erf(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ErfBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -73,12 +73,12 @@ def erf_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.ErfBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _erf_kernels[type(input_array)](input_array, out=input_array)
@@ -125,11 +125,11 @@ def erfc(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ErfcBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -150,12 +150,12 @@ def erfc_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.ErfcBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _erfc_kernels[type(input_array)](input_array, out=input_array)
@@ -202,11 +202,11 @@ def erfinv(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ErfinvBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -227,12 +227,12 @@ def erfinv_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.ErfinvBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _erfinv_kernels[type(input_array)](input_array, out=input_array)
@@ -279,11 +279,11 @@ def lgamma(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.LgammaBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -304,12 +304,12 @@ def lgamma_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.LgammaBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _lgamma_kernels[type(input_array)](input_array, out=input_array)
@@ -356,11 +356,11 @@ def digamma(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.DigammaBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -381,12 +381,12 @@ def digamma_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.DigammaBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _digamma_kernels[type(input_array)](input_array, out=input_array)
@@ -435,11 +435,11 @@ def polygamma(n, input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.PolygammaBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.n = n
         node.kept = (save(input),)
     try:
@@ -462,12 +462,12 @@ def polygamma_(input, n):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.PolygammaBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.n = n
         node.kept = (save_copy(input),)
     try:
@@ -518,10 +518,10 @@ def xlogy_Tensor(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.XlogyBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -561,11 +561,11 @@ def xlogy__Tensor(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.XlogyBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save_copy(input))
     try:
         _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -719,11 +719,11 @@ def i0(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.I0Backward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -744,12 +744,12 @@ def i0_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.I0Backward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save_copy(input),)
     try:
         _i0_kernels[type(input_array)](input_array, out=input_array)
@@ -796,11 +796,11 @@ def special_i0e(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SpecialI0EBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -847,11 +847,11 @@ def special_i1(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SpecialI1Backward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -898,11 +898,11 @@ def special_i1e(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SpecialI1EBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -949,11 +949,11 @@ def special_entr(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SpecialEntrBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -997,11 +997,11 @@ def special_erfcx(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SpecialErfcxBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -1048,11 +1048,11 @@ def special_ndtri(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SpecialNdtriBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     kind = input._mt_kind or kind_of(input)
     try:
         result = wrap(_special_ndtri_kernels[kind or type(input_array)](input_array), node, kind)
@@ -1098,11 +1098,11 @@ def special_log_ndtr(input, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SpecialLogNdtrBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.kept = (save(input),)
     kind = input._mt_kind or kind_of(input)
     try:
@@ -1173,10 +1173,10 @@ def igamma(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.IgammaBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -1216,11 +1216,11 @@ def igamma_(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.IgammaBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
     try:
         _igamma_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -1269,10 +1269,10 @@ def igammac(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.IgammacBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -1312,11 +1312,11 @@ def igammac_(input, other):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             check_inplace(input)
             node = nodes.IgammacBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if other_edge else None, save_copy(input) if other_edge else None)
     try:
         _igammac_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -1863,10 +1863,10 @@ def special_xlog1py_default(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.SpecialXlog1PyBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other), save(input))
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -2023,10 +2023,10 @@ def special_zeta_default(input, other, *, out=None):
     if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         other_edge = other._mt_edge or edge_of(other)
-        if input_edge or other_edge:
+        if input_edge is not None or other_edge is not None:
             node = nodes.SpecialZetaBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, other_edge)
+            node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if other_edge else None, save(input) if other_edge else None)
     kind = input._mt_kind
     if kind and kind is other._mt_kind and not state.interceptors:
@@ -4374,11 +4374,11 @@ def mvlgamma(input, p, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.MvlgammaBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.p = p
         node.kept = (save(input),)
     if node is not None:

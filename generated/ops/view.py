@@ -10,9 +10,9 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch import state
 from mindtorch._generated.nodes import view as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, set_array, set_history, unless_complex
+from mindtorch.autograd.history import check_inplace, edge_of, mark_written, refuse_complex, set_array, set_history
 from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import recorded, refuse_grad
+from mindtorch.autograd.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import view as composite
 from mindtorch.dispatch.argument_types import is_int
@@ -50,11 +50,11 @@ def alias(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AliasBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return view_of(input, _alias_kernels[type(input_array)](input_array), node, (alias, ()))
     except NUMPY_ERRORS as error:
@@ -119,11 +119,11 @@ def view_default(input, size, *more_size):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ViewBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
     try:
         return view_of(
@@ -188,11 +188,11 @@ def _reshape_alias(input, size, stride):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ReshapeAliasBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
     try:
         return view_of(
@@ -251,11 +251,11 @@ def transpose(input, dim0, dim1):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.TransposeBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim0 = dim0
         node.dim1 = dim1
     try:
@@ -282,12 +282,12 @@ def transpose_(input, dim0, dim1):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.TransposeBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim0 = dim0
         node.dim1 = dim1
     try:
@@ -315,11 +315,11 @@ def t(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.TBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return view_of(input, _t_kernels[type(input_array)](input_array), node, (t, ()))
     except NUMPY_ERRORS as error:
@@ -338,12 +338,12 @@ def t_(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.TBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         set_array(input, _t_kernels[type(input_array)](input_array))
     except NUMPY_ERRORS as error:
@@ -382,11 +382,11 @@ def permute(input, dims, *more_dims):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.PermuteBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dims = dims
     try:
         return view_of(input, _permute_kernels[type(input_array)](input_array, dims), node, (permute, (dims,)))
@@ -462,11 +462,11 @@ def expand(input, size, *more_size, implicit=False):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ExpandBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return view_of(input, _expand_kernels[type(input_array)](input_array, size, implicit), node, (expand, (size,)))
     except CALL_ERRORS as error:
@@ -515,11 +515,11 @@ def squeeze_default(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SqueezeBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
     try:
         return view_of(input, _squeeze_default_kernels[type(input_array)](input_array), node, (squeeze_default, ()))
@@ -539,12 +539,12 @@ def squeeze__default(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.SqueezeBackward3()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
     try:
         set_array(input, _squeeze_default_kernels[type(input_array)](input_array))
@@ -573,11 +573,11 @@ def squeeze_dim(input, dim):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SqueezeBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.dim = dim
     try:
@@ -600,12 +600,12 @@ def squeeze__dim(input, dim):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.SqueezeBackward4()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.dim = dim
     try:
@@ -637,11 +637,11 @@ def squeeze_dims(input, dim, *more_dim):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SqueezeBackward2()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.dim = dim
     try:
@@ -690,12 +690,12 @@ def squeeze__dims(input, dim, *more_dim):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.SqueezeBackward5()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.dim = dim
     try:
@@ -753,11 +753,11 @@ def unsqueeze(input, dim=..., *, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UnsqueezeBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
     try:
         return view_of(input, _unsqueeze_kernels[type(input_array)](input_array, dim), node, (unsqueeze, (dim,)))
@@ -783,12 +783,12 @@ def unsqueeze_(input, dim=..., *, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.UnsqueezeBackward1()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
     try:
         set_array(input, _unsqueeze_kernels[type(input_array)](input_array, dim))
@@ -819,11 +819,11 @@ def select(input, dim, index):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SelectBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.dim = dim
         node.index = index
@@ -858,11 +858,11 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SliceBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.dim = dim
         node.start = start
@@ -949,11 +949,11 @@ def split_Tensor(input, split_size, dim=0):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SplitBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.split_size = split_size
         node.dim = dim
@@ -1022,11 +1022,11 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SplitWithSizesBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.split_sizes = split_sizes
         node.dim = dim
@@ -1058,11 +1058,11 @@ def unsafe_split(input, split_size, dim=0, *, axis=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UnsafeSplitBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.split_size = split_size
         node.dim = dim
@@ -1091,11 +1091,11 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UnsafeSplitWithSizesBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.split_sizes = split_sizes
         node.dim = dim
@@ -1164,11 +1164,11 @@ def unbind(input, dim=0, *, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UnbindBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.dim = dim
     try:
@@ -1198,11 +1198,11 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.DiagonalBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.offset = offset
         node.dim1 = dim1
@@ -1239,11 +1239,11 @@ def unfold(input, dimension, size, step):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UnfoldBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.dimension = dimension
         node.size = size
@@ -1280,11 +1280,11 @@ def as_strided(input, size, stride, storage_offset=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AsStridedBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.self_stride = strides_of(input_array)
         node.self_storage_offset = input.storage_offset()
@@ -1320,12 +1320,12 @@ def as_strided_(input, size, stride, storage_offset=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.AsStridedBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.self_stride = strides_of(input_array)
         node.self_storage_offset = input.storage_offset()
@@ -1389,11 +1389,11 @@ def view_as_real(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ViewAsRealBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return view_of(input, _view_as_real_kernels[type(input_array)](input_array), node, (view_as_real, ()))
     except NUMPY_ERRORS as error:
@@ -1415,11 +1415,11 @@ def view_as_complex(input):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ViewAsComplexBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return view_of(input, _view_as_complex_kernels[type(input_array)](input_array), node, (view_as_complex, ()))
     except NUMPY_ERRORS as error:
@@ -1463,11 +1463,11 @@ def _unsafe_view(input, size, *more_size):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UnsafeViewBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
     try:
         return wrap(__unsafe_view_kernels[type(input_array)](input_array, size), node)
@@ -1872,11 +1872,11 @@ def alias_copy(input, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AliasBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     if node is not None:
         return recorded(node, composite.alias_copy, input)
     return composite.alias_copy(input)
@@ -1907,11 +1907,11 @@ def detach_copy(input, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = RefusingNode()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.op = "aten::detach_copy"
     if node is not None:
         return recorded(node, composite.detach_copy, input)
@@ -1926,8 +1926,10 @@ def detach_copy_out(input, *, out):
         return raise_bad_argument(detach_copy_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(detach_copy_out, input, out=out)
-    refuse_grad("aten::detach_copy", input, out)
-    return composite.detach_copy_out(input, out=out)
+    refuse_unwritable("aten::detach_copy", (out,), input)
+    result = composite.detach_copy_out(input, out=out)
+    record_refusal("aten::detach_copy", (out,), input)
+    return result
 
 
 def view_copy_default(input, size, *more_size, out=None):
@@ -1947,11 +1949,11 @@ def view_copy_default(input, size, *more_size, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ViewBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
     if node is not None:
         return recorded(node, composite.view_copy, input, size)
@@ -2043,11 +2045,11 @@ def transpose_copy(input, dim0, dim1, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.TransposeBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim0 = dim0
         node.dim1 = dim1
     if node is not None:
@@ -2087,11 +2089,11 @@ def t_copy(input, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.TBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     if node is not None:
         return recorded(node, composite.t_copy, input)
     return composite.t_copy(input)
@@ -2126,11 +2128,11 @@ def permute_copy(input, dims, *more_dims, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.PermuteBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dims = dims
     if node is not None:
         return recorded(node, composite.permute_copy, input, dims)
@@ -2175,11 +2177,11 @@ def expand_copy(input, size, *more_size, implicit=False, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ExpandBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     if node is not None:
         return recorded(node, composite.expand_copy, input, size, implicit=implicit)
     try:
@@ -2219,11 +2221,11 @@ def squeeze_copy_default(input, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SqueezeBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
     if node is not None:
         return recorded(node, composite.squeeze_copy, input)
@@ -2257,11 +2259,11 @@ def squeeze_copy_dim(input, dim, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SqueezeBackward1_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.dim = dim
     if node is not None:
@@ -2303,11 +2305,11 @@ def squeeze_copy_dims(input, dim, *more_dim, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SqueezeBackward2_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.dim = dim
     if node is not None:
@@ -2381,11 +2383,11 @@ def unsqueeze_copy(input, dim=..., *, out=None, axis=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UnsqueezeBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
     if node is not None:
         return recorded(node, composite.unsqueeze_copy, input, dim)
@@ -2426,16 +2428,18 @@ def select_copy(input, dim, index, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SelectBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = unless_complex("select_copy", (input,), (edge,))
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.dim = dim
         node.index = index
     if node is not None:
-        return recorded(node, composite.select_copy, input, dim, index)
+        result = recorded(node, composite.select_copy, input, dim, index)
+        refuse_complex("select_copy", input)
+        return result
     try:
         return composite.select_copy(input, dim, index)
     except CALL_ERRORS as error:
@@ -2481,18 +2485,20 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SliceBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = unless_complex("slice_copy", (input,), (edge,))
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.dim = dim
         node.start = start
         node.end = end
         node.step = step
     if node is not None:
-        return recorded(node, composite.slice_copy, input, dim, start, end, step)
+        result = recorded(node, composite.slice_copy, input, dim, start, end, step)
+        refuse_complex("slice_copy", input)
+        return result
     try:
         return composite.slice_copy(input, dim, start, end, step)
     except CALL_ERRORS as error:
@@ -2538,11 +2544,11 @@ def narrow_copy(input, dim, start, length, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.NarrowCopyBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.dim = dim
         node.start = start
@@ -2590,11 +2596,11 @@ def split_copy(input, split_size, dim=0, *, axis=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SplitBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.split_size = split_size
         node.dim = dim
@@ -2623,11 +2629,11 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, axis=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SplitWithSizesBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.split_sizes = split_sizes
         node.dim = dim
@@ -2654,11 +2660,11 @@ def unbind_copy(input, dim=0, *, axis=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UnbindBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.dim = dim
     if node is not None:
@@ -2688,11 +2694,11 @@ def diagonal_copy(input, offset=0, dim1=0, dim2=1, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.DiagonalBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.offset = offset
         node.dim1 = dim1
@@ -2742,11 +2748,11 @@ def unfold_copy(input, dimension, size, step, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UnfoldBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.dimension = dimension
         node.size = size
@@ -2796,11 +2802,11 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AsStridedBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input.shape
         node.self_stride = input.stride()
         node.self_storage_offset = input.storage_offset()
@@ -2846,11 +2852,11 @@ def view_as_real_copy(input, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ViewAsRealBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     if node is not None:
         return recorded(node, composite.view_as_real_copy, input)
     return composite.view_as_real_copy(input)
@@ -2881,11 +2887,11 @@ def view_as_complex_copy(input, *, out=None):
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
         and not (state.interceptors and looks_inside(input))
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.ViewAsComplexBackward0_copy()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     if node is not None:
         return recorded(node, composite.view_as_complex_copy, input)
     return composite.view_as_complex_copy(input)
@@ -2923,17 +2929,20 @@ def select_scatter(input, src, dim, index):
     if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         src_edge = src._mt_edge or edge_of(src)
-        if input_edge or src_edge:
+        if input_edge is not None or src_edge is not None:
             node = nodes.SelectScatterBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = unless_complex("select_scatter", (input, src), (input_edge, src_edge))
+            node.next_edges = (input_edge or None, src_edge or None)
             node.src_shape = src_array.shape
             node.dim = dim
             node.index = index
     try:
-        return wrap(_select_scatter_kernels[type(input_array)](input_array, src_array, dim, index), node)
+        result = wrap(_select_scatter_kernels[type(input_array)](input_array, src_array, dim, index), node)
     except CALL_ERRORS as error:
         raise explained(error, select_scatter, (select_scatter,), (input, src, dim, index), {}) from None
+    if node is not None:
+        refuse_complex("select_scatter", input, src)
+    return result
 
 
 _slice_scatter_kernels = kernel_table("slice_scatter")
@@ -2964,19 +2973,22 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
     if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         src_edge = src._mt_edge or edge_of(src)
-        if input_edge or src_edge:
+        if input_edge is not None or src_edge is not None:
             node = nodes.SliceScatterBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = unless_complex("slice_scatter", (input, src), (input_edge, src_edge))
+            node.next_edges = (input_edge or None, src_edge or None)
             node.src_shape = src_array.shape
             node.dim = dim
             node.start = start
             node.end = end
             node.step = step
     try:
-        return wrap(_slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step), node)
+        result = wrap(_slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step), node)
     except CALL_ERRORS as error:
         raise explained(error, slice_scatter, (slice_scatter,), (input, src, dim, start, end, step), {}) from None
+    if node is not None:
+        refuse_complex("slice_scatter", input, src)
+    return result
 
 
 def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
@@ -3032,10 +3044,10 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         src_edge = src._mt_edge or edge_of(src)
-        if input_edge or src_edge:
+        if input_edge is not None or src_edge is not None:
             node = nodes.DiagonalScatterBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, src_edge)
+            node.next_edges = (input_edge or None, src_edge or None)
             node.src_shape = src_array.shape
             node.offset = offset
             node.dim1 = dim1
@@ -3068,10 +3080,10 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     if (input._mt_edge is not None or src._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         src_edge = src._mt_edge or edge_of(src)
-        if input_edge or src_edge:
+        if input_edge is not None or src_edge is not None:
             node = nodes.AsStridedScatterBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge, src_edge)
+            node.next_edges = (input_edge or None, src_edge or None)
             node.self_shape = input_array.shape
             node.self_stride = strides_of(input_array)
             node.self_storage_offset = input.storage_offset()
@@ -3107,11 +3119,11 @@ def _add_batch_dim(input, batch_dim, level):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.AddBatchDimBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.level = level
         node.self_shape = input_array.shape
         node.batch_dim = batch_dim
@@ -3138,11 +3150,11 @@ def _spread_over_level(input, level):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SpreadOverLevelBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
     try:
         return wrap(__spread_over_level_kernels[type(input_array)](input_array, level), node)
     except CALL_ERRORS as error:
@@ -3170,11 +3182,11 @@ def _remove_batch_dim(input, level, batch_size, out_dim):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.RemoveBatchDimBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.out_dim = out_dim
         node.level = level
     try:

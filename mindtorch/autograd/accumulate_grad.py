@@ -113,11 +113,6 @@ class AccumulateGrad(NodeBase):
             run_post_accumulate_hooks(meta.post_accumulate_hooks.values(), variable)
 
 
-def leads_nowhere(edge: tuple) -> bool:
-    """Whether it is the edge of a view that only requires grad because its base does: it was made without grad mode."""
-    return edge[0].accumulates and not edge[0].meta.requires_grad
-
-
 def storing_lock(meta: AutogradMeta) -> Any:
     """The lock of a tensor for which several threads may have a gradient: to look at what is stored, to add to it and
     to store the sum has to be one step. Hooks run outside of it."""
@@ -159,6 +154,15 @@ def add_gradient(stored: Tensor, grad: Tensor) -> Tensor:
     if stored.is_sparse and not grad.is_sparse:
         return grad + stored
     return stored + grad if _thread.grad_enabled else stored.add_(grad)
+
+
+def clear_gradient(grad: Tensor) -> None:
+    """Fill a stored gradient with zeros. It may be a view, of a buffer for many of them, which `detach_` refuses."""
+    if grad.grad_fn is not None:
+        grad.detach_()
+    else:
+        grad.requires_grad_(False)
+    grad.zero_()
 
 
 def is_stealable(gradients: list, variable: Tensor) -> bool:

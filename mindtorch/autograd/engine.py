@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mindtorch import errors, state
-from mindtorch.autograd.accumulate_grad import AccumulateGrad, leads_nowhere
+from mindtorch.autograd.accumulate_grad import AccumulateGrad
 from mindtorch.autograd.execution import run_backward
 from mindtorch.autograd.history import edge_of, require_grad
 from mindtorch.autograd.node_base import NodeBase
@@ -215,7 +215,7 @@ def _edges_of_outputs(outputs: Iterable[Any]) -> list[Any]:
     edges = []
     for index, output in enumerate(outputs):
         edge = edge_to(output.node, output.output_nr) if isinstance(output, GradientEdge) else shown_edge(output)
-        if edge is None or leads_nowhere(edge):
+        if not edge:
             raise errors.no_gradient(index)
         edges.append(edge)
     return edges
@@ -231,9 +231,9 @@ def _edge_of_input(value: Any) -> Any:
     if not isinstance(value, Tensor):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(value)}")
     edge = edge_of(value)
-    if edge is None or _is_over(edge[0]) or (_thread.transforms and not value.requires_grad):
+    if edge is None or (edge and _is_over(edge[0])) or (_thread.transforms and not value.requires_grad):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return edge_to(AccumulateGrad(value)) if leads_nowhere(edge) else edge  # a new node, to which nothing leads
+    return edge or edge_to(AccumulateGrad(value))  # a new node, to which nothing leads
 
 
 def _apart_if_captured(source: Any, edge: Any, outputs: tuple) -> Any:

@@ -104,6 +104,10 @@ class Pass:
         self.wanted = self.needed | goals
         if not capture:
             self.needed = self.wanted
+        root = self.nodes[-1]
+        if len(root.next_edges) == 1:  # of a single output torch runs the hooks, whatever is wanted
+            self.needed = self.needed | {root}
+            self.wanted = self.wanted | {root, root.next_edges[0][0]}
         self.nodes = [node for node in self.nodes if node in self.wanted]
         leaves = {node for node in self.wanted if node.accumulates}
         self.last = _last_before(leaves, [node for node in self.nodes if node in self.needed])
@@ -386,10 +390,9 @@ def _retain(meta: Any, grad: Tensor) -> None:
 def _run_leaf(task: Pass, leaf: Any, gradients: list, node: Any, edge: tuple) -> None:
     if gradients[0] is not None and type(gradients[0]._mt_array) is not type(leaf.variable._mt_array):
         check_device(gradients[0], leaf, node, edge)
-    captures = task.captures.get(leaf)
-    if captures is None:
+    if task.needed is None or leaf in task.needed:
         leaf.receive(gradients)
         return
     grad = leaf.capture(gradients[0])
-    for _, position in captures:
+    for _, position in task.captures.get(leaf, ()):
         task.captured[position] = grad

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mindtorch import errors, state
-from mindtorch.autograd.accumulate_grad import leads_nowhere
 from mindtorch.autograd.execution import running
 from mindtorch.autograd.function_gradients import gradients_of_tensors
 from mindtorch.autograd.function_jvp import apply_jvp, role_of
@@ -228,13 +227,13 @@ class Function(metaclass=FunctionMeta):
         args = _positional(cls, args, kwargs)
         tensors = [value for value in args if isinstance(value, Tensor)]
         edges = tuple([tensor._mt_edge or edge_of(tensor) for tensor in tensors])
-        ctx = cls._backward_cls(tuple([None if edge and leads_nowhere(edge) else edge for edge in edges]))
+        ctx = cls._backward_cls(tuple([edge or None for edge in edges]))
         ctx.kept = ()
         ctx._takes_tensor = tuple(isinstance(value, Tensor) for value in args)
         ctx.needs_input_grad = tuple(isinstance(value, Tensor) and edge_of(value) is not None for value in args)
         if _thread.own_tensors is not None:
             ctx._is_transformed = True
-        recorded = _thread.grad_enabled and any(edges)
+        recorded = _thread.grad_enabled and any([edge is not None for edge in edges])
         output = _run_forward(cls, ctx, args)
         outputs = output if isinstance(output, tuple) else (output,)
         _mark_dirty(ctx.dirty_tensors)

@@ -5,7 +5,7 @@ from typing import Any
 
 from mindtorch.autograd.engine import GradientEdge
 from mindtorch.autograd.execution import running
-from mindtorch.autograd.history import edge_of, mark_written
+from mindtorch.autograd.history import edge_of, edge_to_keep, mark_written
 from mindtorch.autograd.hooks import RemovableHandle
 from mindtorch.autograd.mutation import allow_mutation_on_saved_tensors
 from mindtorch.autograd.node_base import NodeBase as Node
@@ -30,7 +30,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     edge = edge_of(tensor)
     if edge is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return GradientEdge(*edge[:2])
+    return GradientEdge(*(edge or edge_to_keep(tensor))[:2])
 
 
 def increment_version(tensor: Any) -> None:
@@ -82,7 +82,7 @@ class _AllGradients:
     def __init__(self, tensors: Sequence[Tensor], function: Callable) -> None:
         if any(edge_of(tensor) is None for tensor in tensors):
             raise AssertionError("Expected gradient function to be set")
-        self.nodes = [edge_of(tensor)[0] for tensor in tensors]
+        self.nodes = [get_gradient_edge(tensor).node for tensor in tensors]
         self.function = function
 
     def for_tensor(self, position: int) -> Callable[[Any], None]:

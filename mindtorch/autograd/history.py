@@ -21,12 +21,18 @@ from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, edge_to, set_
 
 IN_CUSTOM_FUNCTION = "custom_function"  # a `creation` of views, besides those of autograd_meta: returned by a Function
 
+NOWHERE = ()  # an edge, see `edge_of`
+
 _thread = state.thread
 _moving = threading.RLock()  # of two threads that ask for a place in the graph that is to be made, one makes it
 
 
 def edge_of(tensor: Any) -> Any:
-    """The `(node, output_nr)` that a gradient of the tensor goes to; None if it takes no part in autograd."""
+    """The `(node, output_nr)` that a gradient of the tensor goes to; None if it takes no part in autograd.
+
+    NOWHERE is that of a view that was made without grad mode, and only requires grad because its base does: what is
+    done with it is recorded, but no gradient gets there.
+    """
     edge = tensor._mt_edge
     if edge or edge is None:
         return edge
@@ -35,9 +41,20 @@ def edge_of(tensor: Any) -> Any:
         _follow_base(tensor, meta)
         if meta.edge is not None:
             return meta.edge
-        if not meta.requires_grad and edge_of(meta.base) is None:
-            return None  # a view without a node of its own is a leaf, which requires grad as its base does
+        if not meta.requires_grad:
+            return None if edge_of(meta.base) is None else NOWHERE
     return edge_to((meta.accumulator and meta.accumulator()) or _accumulator_of(tensor, meta))
+
+
+def edge_to_keep(tensor: Any) -> Any:
+    """The edge of what is kept: even a view that may not be read any more is, if it has no node. One that leads nowhere
+    is that of a leaf."""
+    meta = tensor._mt_meta
+    if may_be_taken_again(tensor) or meta.edge is not None:
+        edge = edge_of(tensor)
+    else:
+        edge = NOWHERE if meta.requires_grad or edge_of(meta.base) is not None else None
+    return edge_to(_accumulator_of(tensor, meta)) if edge is NOWHERE else edge
 
 
 def _accumulator_of(tensor: Any, meta: AutogradMeta) -> AccumulateGrad:
@@ -55,10 +72,10 @@ def is_view(tensor: Any) -> bool:
     return tensor._mt_meta is not None and tensor._mt_meta.base is not None
 
 
-def is_from_another_mode(tensor: Any) -> bool:
-    """Whether a tensor is a view without a place in the graph, made while nothing was recorded."""
+def may_be_taken_again(tensor: Any) -> bool:
+    """Whether a tensor may be asked for its place in the graph even if what it is a view of has been written."""
     meta = tensor._mt_meta
-    return type(meta) is ViewMeta and meta.edge is None and meta.creation in (NO_GRAD, INFERENCE)
+    return type(meta) is not ViewMeta or meta.creation == DEFAULT
 
 
 def is_out_of_date(tensor: Any) -> bool:
@@ -69,19 +86,20 @@ def is_out_of_date(tensor: Any) -> bool:
     return meta.edge is not None or edge_of(meta.base) is not None
 
 
-def unless_complex(op: str, tensors: tuple, edges: tuple) -> tuple:
-    """The edges, or torch's error of an op that it does not differentiate for complex tensors."""
+def refuse_complex(op: str, *tensors: Any) -> None:
+    """torch's error of an op that it does not differentiate for complex tensors, which its kernel may take."""
     if any(tensor is not None and tensor.is_complex() for tensor in tensors):
         raise RuntimeError(f"{op} does not support automatic differentiation for outputs with complex dtype.")
-    return edges
 
 
 def edges_of(tensors: Sequence[Any]) -> tuple:
     """The edges of a list of tensors, some of which may be None; nothing when no gradient is wanted."""
     for tensor in tensors:
         if tensor is not None and tensor._mt_edge is not None:
-            edges = tuple([None if tensor is None else tensor._mt_edge or edge_of(tensor) for tensor in tensors])
-            return edges if any(edges) else ()
+            edges = [None if tensor is None else tensor._mt_edge or edge_of(tensor) for tensor in tensors]
+            if NOWHERE in edges:
+                return tuple([edge or None for edge in edges])
+            return tuple(edges) if any(edges) else ()
     return ()
 
 
@@ -213,7 +231,7 @@ def check_inplace(tensor: Tensor) -> None:
 
 def check_constant(op: str, argument: str, *tensors: Any) -> None:
     """Refuse tensors that require grad where an op has no gradient to give."""
-    if _thread.grad_enabled and any(isinstance(tensor, Tensor) and edge_of(tensor) for tensor in tensors):
+    if _thread.grad_enabled and any(isinstance(tensor, Tensor) and edge_of(tensor) is not None for tensor in tensors):
         raise RuntimeError(
             f"The function '{op}' is not differentiable with respect to argument '{argument}'. This input cannot have "
             "requires_grad True."
@@ -262,6 +280,8 @@ def set_history(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
     """Make a tensor the output of the node."""
     set_output(node, tensor._mt_array)
     meta = tensor._mt_meta
+    if meta is not None:
+        meta.requires_grad = False  # it is no leaf any more; the output of a custom Function may have been one
     if meta is not None and meta.base is not None:
         meta.edge = edge_to(node, output_nr)
         meta.version = tensor._mt_version[0]
@@ -273,7 +293,7 @@ def _rebase_view(view: Tensor, node: Any) -> None:
     """The base becomes the output of a CopySlices around the node; the view follows it."""
     base = view._mt_meta.base
     set_output(node, view._mt_array)
-    old = edge_of(base)
+    old = edge_of(base) or None
     rebase(base, CopySlices(old, base, view, node))  # the base may be a view itself: of the tensor outside of a `vmap`
     view._mt_meta.version = -1  # whatever it has followed since the write, it is to follow the base again
     edge_of(view)
@@ -285,7 +305,7 @@ def move_hooks(meta: AutogradMeta, old: Any, new: Any) -> None:
     Not if the tensor has taken another shape in between: then it stays with the value that had the old shape.
     """
     meta.hooks = None
-    extras = old[0].extras if meta.retains_grad else None
+    extras = old[0].extras if meta.retains_grad and old else None
     if extras and old[1] in extras.retained:
         new[0].retain(new[1], extras.retained.pop(old[1]))
 
@@ -334,7 +354,7 @@ def _check_writable(meta: ViewMeta, what_happened: str) -> None:
 def is_leaf(tensor: Tensor) -> bool:
     """Whether no op has made a tensor, in whatever transform."""
     edge = edge_of(tensor)
-    return edge is None or edge[0].begins
+    return not edge or edge[0].begins
 
 
 def _is_the_same(meta: ViewMeta | None) -> bool:

@@ -1,11 +1,12 @@
 """What generated functions do with results that go into tensors which are already there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
 from mindtorch import errors, state
-from mindtorch.autograd.history import mark_written
+from mindtorch.autograd.history import check_inplace, edges_of, mark_written, rebase
+from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.tenants import move_into
 from mindtorch.autograd_meta import takes_part
 from mindtorch.iterator import check_result_dtype, needs_resize
@@ -27,6 +28,27 @@ def flagged(out: Any, requires_grad: bool) -> Any:
     if (requires_grad or out._mt_edge is not None) and out.is_leaf:
         out.requires_grad_(requires_grad)
     return out
+
+
+def refuse_unwritable(op: str, outs: Iterable[Tensor], *inputs: Tensor | None) -> None:
+    """A function without formulas may write into what is part of a graph, but not where an in-place op may not."""
+    if not _thread.grad_enabled or not edges_of((*inputs, *outs)):
+        return
+    for out in outs:
+        try:
+            check_inplace(out)
+        except RuntimeError:
+            raise errors.out_requires_grad(op) from None
+
+
+def record_refusal(op: str, outs: Iterable[Tensor], *inputs: Tensor | None) -> None:
+    """Make what such a function has written the output of a node that refuses the backward pass."""
+    edges = edges_of((*inputs, *outs)) if _thread.grad_enabled else ()
+    for out in outs if edges else ():
+        if out.is_floating_point() or out.is_complex():
+            node = RefusingNode()
+            node.op, node.sequence_nr, node.next_edges = op, next_sequence_nr(), edges
+            rebase(out, node)
 
 
 def recorded(node: Any, function: Callable, *args: Any, **kwargs: Any) -> Any:

@@ -15,7 +15,7 @@ from weakref import ref
 import numpy as np
 
 from mindtorch import errors, state
-from mindtorch.autograd.history import become_leaf, edge_of
+from mindtorch.autograd.history import become_leaf, edge_of, edge_to_keep
 from mindtorch.autograd.hooks import legacy_type
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
@@ -45,7 +45,7 @@ def save(tensor: Any) -> Any:
         if meta is None or not meta.inference:
             return tensor
     if state.interceptors and _thread.saved_tensor_hooks:
-        return _packed(tensor, edge_of(tensor))
+        return _packed(tensor, edge_to_keep(tensor))
     counter = tensor._mt_version
     if counter is None:
         if type(tensor) is WrappedNumber:
@@ -73,7 +73,7 @@ def save_copy(tensor: Any) -> Any:
 def save_output(node: Any, tensor: Tensor) -> Any:
     """What to keep for an output of the node itself."""
     edge = tensor._mt_edge or edge_of(tensor)
-    if edge is None:
+    if not edge:
         return save(tensor)
     if not state.interceptors:
         saved = _new(SavedOutput)
@@ -199,7 +199,7 @@ class SavedTensor:
             tensor, edge = held.on_graph(None), (None, held.output_nr)
         elif isinstance(held, (Tensor, tuple)):
             original = held if isinstance(held, Tensor) else held[0]
-            tensor, edge = _detached(original), edge_of(original)
+            tensor, edge = _detached(original), edge_to_keep(original)
         else:
             tensor, edge = wrap(np.asarray(held)), None
         self.pack(tensor, edge, pack_hook, unpack_hook)
@@ -304,7 +304,7 @@ def modified_in_place(array: Any, edge: Any, version: int, expected: int) -> Run
     """A saved tensor was written since; the edge is that of the tensor as it is now, if it has one."""
     array = peeled(array, 0)[0]
     kind = legacy_type(from_numpy_dtype(array.dtype))
-    source = "" if edge is None or edge[0].accumulates else f", which is output {edge[1]} of {edge[0].short_name()},"
+    source = "" if not edge or edge[0].accumulates else f", which is output {edge[1]} of {edge[0].short_name()},"
     if state.anomaly_enabled:
         hint = (
             "the backtrace further above shows the operation that failed to compute its gradient. The variable in "

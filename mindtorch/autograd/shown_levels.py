@@ -8,7 +8,6 @@ transform, or on a leaf that the function has made.
 from typing import Any
 
 from mindtorch import state
-from mindtorch.autograd.accumulate_grad import leads_nowhere
 from mindtorch.autograd.detaching import DetachedInside
 from mindtorch.autograd.history import edge_of, noted_edge
 from mindtorch.autograd_meta import ViewMeta, takes_part
@@ -54,7 +53,7 @@ def is_sample(tensor: Tensor, own: OwnTensors | None) -> bool:
 def shown_edge(tensor: Tensor) -> Any:
     """The edge of a tensor that programs may ask for gradients; None if it does not require grad."""
     edge = tensor._mt_edge or edge_of(tensor)
-    if edge is None or leads_nowhere(edge) or (_thread.transforms and is_hidden(tensor)):
+    if not edge or (_thread.transforms and is_hidden(tensor)):
         return None
     return edge
 

@@ -1,5 +1,6 @@
 """The methods and properties of Tensor that are about autograd."""
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 from weakref import ref
@@ -10,8 +11,8 @@ from mindtorch.autograd.engine import backward
 from mindtorch.autograd.execution import queue_callback
 from mindtorch.autograd.history import (
     edge_of,
-    is_from_another_mode,
     is_view,
+    may_be_taken_again,
     noted_edge,
     require_grad,
     set_array,
@@ -71,14 +72,14 @@ class FlagMethods:
         if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_hidden(self):
             return None
         edge = self._mt_edge or edge_of(self)
-        return None if edge is None or edge[0].begins else edge[0]
+        return None if not edge or edge[0].begins else edge[0]
 
     @property
     def is_leaf(self: Any) -> bool:
         if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_hidden(self):
             return True
         edge = self._mt_edge or edge_of(self)
-        return edge is None or edge[0].begins
+        return not edge or edge[0].begins
 
     @property
     def output_nr(self: Any) -> int:
@@ -98,12 +99,11 @@ class FlagMethods:
         if (_thread.transforms or _thread.dual_levels) and _detach_from_transform(self):
             return self
         meta = self._mt_meta
-        if meta is not None:
-            if meta.base is not None:  # the same tensor on the other side of a `vmap`: this one leaves it
-                self._mt_meta = meta = AutogradMeta()
-            meta.requires_grad = False
-            meta.hooks = None
-        self._mt_edge = None
+        if meta is not None and meta.base is not None:  # the same tensor on the other side of a `vmap`, which it leaves
+            self._mt_meta = AutogradMeta()
+        if self._mt_edge and not self._mt_edge[0].accumulates:
+            self._mt_edge = None
+        stop_requiring_grad(self)  # hooks stay: those of a leaf where they are, others for when it is one
         return self
 
 
@@ -120,8 +120,8 @@ def _detach_from_transform(tensor: Tensor) -> bool:
 
 
 def _set_requires_grad(tensor: Tensor, value: bool) -> None:
-    edge = edge_of(tensor)
-    is_inner = edge is not None and not edge[0].accumulates
+    edge = edge_of(tensor) if may_be_taken_again(tensor) else noted_edge(tensor)
+    is_inner = bool(edge) and not edge[0].accumulates
     if is_inner and not value:
         raise errors.only_leaf_flag(value)
     if not value:
@@ -134,7 +134,7 @@ def _set_requires_grad(tensor: Tensor, value: bool) -> None:
     if tensor.is_inference():
         if not _thread.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-    if edge is None or not autograd_meta(tensor).requires_grad:
+    if not edge or not autograd_meta(tensor).requires_grad:
         require_grad(tensor)
 
 
@@ -161,7 +161,7 @@ class GradMethods:
         """The gradient that backward has stored."""
         meta = self._mt_meta
         grad = None if meta is None else meta.grad
-        if grad is None and self._mt_edge is not None and not self.is_leaf and not self.retains_grad:
+        if grad is None and self._mt_edge is not None and not self.retains_grad and _is_inner(self):
             warn(_NON_LEAF_GRAD, UserWarning)
         return grad
 
@@ -187,7 +187,9 @@ class GradMethods:
         """The same memory outside of autograd, with a version of its own: writes through it go unnoticed."""
         if state.interceptors:
             if torch_dispatch.is_wanted((self,)):
-                return torch_dispatch.ask_op("detach", self)
+                result = torch_dispatch.ask_op("detach", self)
+                result._mt_version = None if result.is_inference() else [0]
+                return result
             if _thread.vmap_levels and _innermost_transform(self) == "under vmap":
                 raise RuntimeError("accessing `data` under vmap transform is not allowed")
         alias = alias_of(self)
@@ -230,6 +232,12 @@ def _stay_where(alias: Tensor, tensor: Tensor) -> None:
         alias._mt_edge = edge_outside_of(own.depth, edge, tensor._mt_array)
     elif own is None and _thread.own_tensors is not None:
         _thread.own_tensors.made.discard(alias)
+
+
+def _is_inner(tensor: Tensor) -> bool:
+    """Whether a tensor is known to be no leaf; also of a view that may not be read any more."""
+    edge = noted_edge(tensor)
+    return bool(edge) and not edge[0].begins and not is_hidden(tensor)
 
 
 def _innermost_transform(tensor: Tensor) -> str | None:
@@ -280,15 +288,24 @@ class HookMethods:
     def register_hook(self: Any, hook: Callable) -> RemovableHandle:
         """Call `hook(grad)` when the gradient of this tensor is known; a tensor that it returns replaces the
         gradient."""
-        edge = edge_of(self)
-        if edge is None or (_thread.transforms and not self.requires_grad):
+        meta = self._mt_meta
+        if meta is None or meta.hooks is None or not self.requires_grad:
+            meta = self._prepare_hooks()
+        meta.hooks, handle = add_hook(meta.hooks, hook)
+        return handle
+
+    def _prepare_hooks(self: Any) -> Any:
+        """Make room for hooks. Only for the first of them the tensor's place in the graph is asked for."""
+        if not self.requires_grad and (_thread.transforms or edge_of(self) is None):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         meta = autograd_meta(self)
-        is_first = meta.hooks is None
-        meta.hooks, handle = add_hook(meta.hooks, hook)
-        if is_first and not edge[0].accumulates:
-            edge[0].add_tensor_hooks(edge[1], meta.hooks)
-        return handle
+        if meta.hooks is None:
+            meta.hooks = OrderedDict()
+            edge = edge_of(self)
+            meta.hooks = hooks = OrderedDict()  # a view that was taken again has forgotten the others
+            if edge and not edge[0].accumulates:
+                edge[0].add_tensor_hooks(edge[1], hooks)
+        return meta
 
     def register_post_accumulate_grad_hook(self: Any, hook: Callable) -> RemovableHandle:
         """Call `hook(tensor)` after a gradient was added to the `.grad` of this leaf."""
@@ -318,13 +335,17 @@ class HookMethods:
 
     def retain_grad(self: Any) -> None:
         """Store the gradient in `.grad` although the tensor is no leaf."""
-        if self.requires_grad and is_from_another_mode(self):
+        if self.retains_grad:
+            return
+        if self.requires_grad and not may_be_taken_again(self) and not noted_edge(self):
             return  # a leaf, to which no gradient gets, even if it may not be read any more
         edge = edge_of(self)
         if edge is None or (_thread.transforms and not self.requires_grad):
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if _thread.transforms:
             raise errors.inside_transform("retain_grad()")
+        if not edge:
+            return
         node, output_nr, *_ = edge
         meta = autograd_meta(self)
         if not node.accumulates and not meta.retains_grad:

@@ -73,7 +73,7 @@ class Level:
         is_readable = not is_out_of_date(tensor)
         outer_edge = edge_of(tensor) if self.records_outside and is_readable else None
         alias = _alias(tensor)
-        node = LevelInput(outer_edge, alias)
+        node = LevelInput(outer_edge or None, alias)
         self._nodes.append(node)
         if self.records_outside and not is_readable:
             self._unreadable[node] = tensor
@@ -111,14 +111,14 @@ class Level:
                 finally:
                     state.set_grad_enabled(True)
         edge = edge_of(tensor)
-        if edge is None or (self.records_outside and self.reaches_outside((edge,))):
+        if not edge or (self.records_outside and self.reaches_outside((edge,))):
             return tensor
         return _alias(tensor)
 
     def reaches_outside(self, edges: Iterable[Any]) -> bool:
         """Whether a graph has an end outside: neither the input of a level that is over nor a leaf that the function
         has made."""
-        waiting = [edge[0] for edge in edges if edge is not None]
+        waiting = [edge[0] for edge in edges if edge]
         seen = set(waiting)
         while waiting:
             node = waiting.pop()

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, ParamSpec, overload
 
 from mindtorch import state
-from mindtorch.autograd.accumulate_grad import leads_nowhere
 from mindtorch.autograd.engine import starting_gradients
 from mindtorch.autograd.execution import run_backward
 from mindtorch.autograd.history import edge_of
@@ -147,7 +146,7 @@ def _gradients(
     """The gradients of some inputs of a level; zeros where there are none. Recorded only if somebody can ask for
     more."""
     all_pairs = zip(outputs, weights or [None] * len(outputs))
-    pairs = [(output, weight) for output, weight in all_pairs if (edge := edge_of(output)) and not leads_nowhere(edge)]
+    pairs = [(output, weight) for output, weight in all_pairs if edge_of(output)]
     if not pairs:
         return [ops.zeros_like(each) for each in inputs]
     edges = [edge_of(each) for pair in pairs for each in pair if isinstance(each, Tensor)]

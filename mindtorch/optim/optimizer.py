@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any, overload
 
 from mindtorch import errors
+from mindtorch.autograd.accumulate_grad import clear_gradient
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
 from mindtorch.autograd.hooks import RemovableHandle
 from mindtorch.dispatch import ops
@@ -148,7 +149,7 @@ class Optimizer:
                 if set_to_none:
                     parameter.grad = None
                 else:
-                    parameter.grad.detach_().zero_()
+                    clear_gradient(parameter.grad)
 
     # -------------------- parameter groups --------------------
 

@@ -87,7 +87,7 @@ def test_complex_tensors(tmp_path, line, expected):
     entry = f"- name: mul.Tensor(Tensor self, Tensor other) -> Tensor\n  self: grad\n  other: grad\n  {line}\n"
     assert load_derivative(tmp_path, entry).refuses_complex is expected
     function = emit_all(load(tmp_path))["generated/ops/pointwise.py"]
-    refusal = 'node.next_edges = unless_complex("mul", (input, other), (input_edge, other_edge))'
+    refusal = 'refuse_complex("mul", input, other)'
     assert (refusal in function) is expected
 
 

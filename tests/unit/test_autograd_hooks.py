@@ -24,6 +24,19 @@ class TestTensorHooks:
         y.sum().backward()
         assert seen == [[1, 1], [10, 10]] and x.grad.tolist() == [30, 30]
 
+    @pytest.mark.parametrize("write", ["y.mul_(2)", "y.detach().mul_(2); y.add_(0)", "y[2:].mul_(2)"])
+    def test_on_a_view_that_is_taken_again(self, write):
+        """PyTorch ends the process here."""
+        x, seen = leaf(1, 1, 1, 1), []
+        y = x * 1
+        view = y[:2]
+        exec(write)
+        view.register_hook(lambda grad: seen.append(grad.tolist()))
+        view.register_hook(lambda grad: grad * 10)
+        view.sum().backward()
+        factor = 20 if write == "y.mul_(2)" else 10
+        assert seen == [[1, 1]] and x.grad.tolist() == [factor, factor, 0, 0]
+
     def test_on_a_leaf(self):
         x = leaf(1)
         x.register_hook(lambda grad: grad * 2)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mindtorch import errors
+from mindtorch.autograd.accumulate_grad import clear_gradient
 from mindtorch.autograd.hooks import RemovableHandle
 from mindtorch.device import device as Device
 from mindtorch.dtype import bfloat16, float16, float32, float64
@@ -374,7 +375,7 @@ class Module:
             if set_to_none:
                 parameter.grad = None
             else:
-                parameter.grad = parameter.grad.detach().zero_()
+                clear_gradient(parameter.grad)
 
     # -------------------- conversion --------------------
 

@@ -43,7 +43,7 @@ def _edge_of_output(name: str, tensor: Any) -> tuple:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"draw(): {name} must be a Tensor, not {type(tensor).__name__}")
     edge = edge_of(tensor)
-    if edge is None:
+    if not edge:
         raise ValueError(
             f"draw(): {name} has no graph. It must be computed, with gradients enabled, from a tensor that requires "
             "grad"
@@ -118,7 +118,7 @@ class _Reader:
 def _names_by_edge(params: Mapping[str, Tensor]) -> Iterator[tuple[tuple[int, int], str]]:
     for name, tensor in params.items():
         edge = edge_of(tensor)
-        if edge is not None:
+        if edge:
             yield (id(edge[0]), edge[1]), str(name)
 
 

@@ -49,11 +49,11 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.EnergyBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
         node.keepdim = keepdim
         node.kept = (save(input),)

@@ -43,11 +43,11 @@ def soft_threshold(input, threshold, *, out=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.SoftThresholdBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.threshold = threshold
         node.kept = (save(input),)
     try:
@@ -70,12 +70,12 @@ def soft_threshold_(input, threshold):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         check_inplace(input)
         node = nodes.SoftThresholdBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.threshold = threshold
         node.kept = (save_copy(input),)
     try:

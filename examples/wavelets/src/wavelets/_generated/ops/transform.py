@@ -43,11 +43,11 @@ def haar(input, dim=-1, *, out=None, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.HaarBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.dim = dim
     try:
         approximation_array, detail_array = _haar_kernels[type(input_array)](input_array, dim)
@@ -104,10 +104,10 @@ def inverse_haar(approximation, detail, dim=-1, *, axis=None):
     ):
         approximation_edge = approximation._mt_edge or edge_of(approximation)
         detail_edge = detail._mt_edge or edge_of(detail)
-        if approximation_edge or detail_edge:
+        if approximation_edge is not None or detail_edge is not None:
             node = nodes.InverseHaarBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (approximation_edge, detail_edge)
+            node.next_edges = (approximation_edge or None, detail_edge or None)
             node.dim = dim
     try:
         return wrap(_inverse_haar_kernels[type(approximation_array)](approximation_array, detail_array, dim), node)
@@ -134,11 +134,11 @@ def every_other(input, dim=-1, *, axis=None):
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and (edge := input._mt_edge or edge_of(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.EveryOtherBackward0()
         node.sequence_nr = next_sequence_nr()
-        node.next_edges = (edge,)
+        node.next_edges = (edge or None,)
         node.self_shape = input_array.shape
         node.dim = dim
         node.self_size = input.size()

@@ -1,0 +1,195 @@
+"""What random programs have found about graphs: for each kind of fault, short programs whose last line is compared."""
+
+import pytest
+
+from tests.parity.programs import assert_same
+from tests.parity.test_random_faults import value_of
+
+UNREADABLE = (
+    "b = T.ones(4, 4, requires_grad=True) * 1; v = b.split(2)[0]",
+    "b = T.ones(4, 4, requires_grad=True) * 1; v = b.split(2)[0]; v.retain_grad(); v.register_hook(lambda g: g)",
+    "b = T.ones(4, 4, requires_grad=True)\nwith T.no_grad(): v = b.split(2)[0]",
+)
+WITHOUT_FORMULAS = {
+    "gcd": "i, i",
+    "lcm": "i, i",
+    "bitwise_and": "i, 1",
+    "bitwise_or": "i, i",
+    "bitwise_left_shift": "i, i",
+    "heaviside": "x, x.detach()",
+    "floor_divide": "x, 2",
+    "detach_copy": "x",
+    "geqrf": "x",
+}
+REVERSED = "T.arange(1., 25.).reshape(4, 3, 2)"
+
+# What stands in front of the lines of a kind.
+BEFORE = {
+    "hooks and detach_": "seen = []; x = T.ones(2, requires_grad=True)",
+    "hooks of a single output": "seen = []; x, w = T.ones(2, requires_grad=True), T.ones(2, requires_grad=True)\n"
+    "y = x * 2; y.register_hook(lambda g: seen.append(g.tolist())); y.retain_grad()\n"
+    "y.grad_fn.register_prehook(lambda g: seen.append('pre')); x.register_hook(lambda g: seen.append('leaf'))",
+    "leaves that a Function returns": "class F(T.autograd.Function):\n"
+    "    forward = staticmethod(lambda ctx, a: eval(value))\n    backward = staticmethod(lambda ctx, g: g * 7)\n"
+    "x = T.ones(3, requires_grad=True)",
+    "out= of ops without formulas": "i = T.tensor([[3, 2], [4, 6]]); x = T.ones(2, 2, requires_grad=True)",
+    "views to which no gradient gets": "seen = []; x = T.ones(2, 3, requires_grad=True)\nwith T.no_grad(): v = x[:1]\n"
+    "hooks = T.autograd.graph.saved_tensors_hooks(lambda t: seen.append(t.tolist()) or t, lambda t: t)",
+}
+KINDS = {
+    "hooks and detach_": [
+        "x.register_hook(lambda g: seen.append(g)); y = x + 1; x.detach_(); y.sum().backward(); seen, x.grad",
+        "x.register_hook(lambda g: g[None]); y = x + 1; x.detach_(); y.sum().backward()",
+        "x.register_hook(lambda g: seen.append(g)); x.detach_(); x.requires_grad_(); x.sum().backward(); seen, x.grad",
+        "y = x + 1; x.detach_(); x.requires_grad_(); (x * 2 + y).sum().backward(); x.grad",
+        "y = x * 2; y.register_hook(lambda g: seen.append(g)); z = y + 1; y.detach_(); z.sum().backward(); "
+        "y.requires_grad_(); (y * 5).sum().backward(); (seen, y.grad, x.grad)",
+    ],
+    "hooks of a single output": [
+        f"T.autograd.{call}; {{}}".format(found)
+        for call in (
+            "grad(y, w, T.ones(2), allow_unused=True)",
+            "grad(x, w, T.ones(2), allow_unused=True)",
+            "grad([y, x], w, [T.ones(2), T.ones(2)], allow_unused=True)",
+            "grad(y.sum(), w, allow_unused=True)",
+            "backward(y, T.ones(2), inputs=[w])",
+            "backward(x, T.ones(2), inputs=[w])",
+        )
+        for found in ("seen, y.grad", "w.grad, x.grad")
+    ],
+    "leaves that a Function returns": [
+        f"value = {value!r}; y = F.apply(x); y.{write}; y.sum().backward(); (y.is_leaf, y.requires_grad, x.grad)"
+        for value in ("a.detach().requires_grad_()", "a[:2].detach().requires_grad_()", "a.clone().requires_grad_()")
+        for write in ("mul_(2)", "detach()", "requires_grad_()")
+    ],
+    "out= of ops without formulas": [
+        f"out = {out}; T.{op}({given}, out={'(out, T.ones(2))' if op == 'geqrf' else 'out'}); "
+        "(out.requires_grad, out.grad_fn and out.grad_fn.name(), out.sum().backward() if out.requires_grad else None)"
+        for op, given in WITHOUT_FORMULAS.items()
+        for out in ("T.ones(2, 2)", "T.ones(2, 2, requires_grad=True)", "x * 1", "x[:]", "T.stack([x]).unbind()[0]")
+    ],
+    "ops that do not differentiate complex tensors": [
+        f"x = T.ones(3, dtype=T.complex64, requires_grad=True); x.{call}"
+        for call in ("cummin(0)", "cummax(0)", "nan_to_num()", "cummin(5)")
+    ],
+    "in place without a derivative": [
+        f"x = T.ones(2, requires_grad=True)\nwith T.no_grad(): v = {view}\nv.{write}(x)"
+        for view in ("T.ones(2)[:]", "x[:]", "T.ones(2)")
+        for write in ("bitwise_or_", "bitwise_left_shift_", "gcd_")
+    ],
+    "second passes through ops that keep their result": [
+        "x = T.ones(2, requires_grad=True); y = T.copysign(T.tensor([True, False]), x); T.autograd.grad(y.sum(), x); "
+        "T.autograd.grad(y.sum(), x)",
+        "x = T.ones(2, requires_grad=True); y = T.copysign(T.ones(2), x); y.mul_(2); T.autograd.grad(y.sum(), x)",
+    ],
+    "views that may not be read any more": [
+        f"{made}; b.detach().mul_(2); {asked}"
+        for made in UNREADABLE
+        for asked in (
+            "v.grad",
+            "v.retain_grad()",
+            "v.requires_grad_().requires_grad",
+            "v.register_hook(lambda g: g) and None",
+            "v.requires_grad_(False)",
+            "v.is_leaf",
+        )
+    ]
+    + [
+        "x = T.zeros(4); v, u = x.chunk(2); x.requires_grad_(); x.detach().add_(1); v.retain_grad(); v.retains_grad",
+        "x = T.zeros(4); v, u = x.chunk(2); x.add_(T.ones((), requires_grad=True)); v.retain_grad(); v.retains_grad",
+    ],
+    "views to which no gradient gets": [
+        f"with hooks: y = {call}\n(seen, y.requires_grad, y.is_leaf)"
+        for call in ("v * v", "v * 2", "v / v", "v * x", "v.sqrt()", "v.sin()", "T.cat([v, v])", "v @ v.mT", "v ** 2")
+    ]
+    + [
+        "y = v * v; v.data.add_(1); x.data.add_(1); v.detach().add_(1); y.sum().backward(); x.grad",
+        "T.autograd.grad(v.sum(), x, allow_unused=True)",
+        "v.sum().backward(); v.grad, x.grad",
+        "v.backward(T.ones(1, 3))",
+        "T.autograd.grad(x.sum(), v, allow_unused=True)",
+        "v.register_hook(lambda g: seen.append(1)); v.sum().backward(); seen",
+        "v.requires_grad_(); (v * v).sum().backward(); v.grad, x.grad",
+    ],
+    "data in modes": [
+        "x = T.ones(2, requires_grad=True)\nwith T.autograd.graph.allow_mutation_on_saved_tensors(): d = x.data\n"
+        "d.mul_(2); (x._version, d._version, d.is_leaf, d._is_view())",
+    ],
+    "saved by a Function, of what may not be read any more": [
+        "x = T.ones(2, 3, requires_grad=True)\nwith T.no_grad(): a, b = x.split(1)\n"
+        "class F(T.autograd.Function):\n"
+        "    forward = staticmethod(lambda ctx, a, b: (a.mul_(2), ctx.save_for_backward(a, b), a.sum())[2])\n"
+        f"    backward = staticmethod(lambda ctx, g: {backward})\n"
+        "with T.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t): y = F.apply(a, b)\n"
+        "y.sum().backward(); x.grad"
+        for backward in ("(None, None)", "(ctx.saved_tensors[0], None)")
+    ],
+    "strides of gradients": [
+        f"x = {data}.permute(2, 1, 0).requires_grad_(); y = {call}; "
+        f"[g.stride() for g in T.autograd.grad({loss}, x{mode})]"
+        for data in (REVERSED, f"({REVERSED} - 2)", f"({REVERSED} % 3)", f"{REVERSED}.to(T.complex64)")
+        for call in ("T.maximum(x, x)", "x.prod()", "x.sgn()", "x.abs()", "x[:1].expand(2, 3, 4)")
+        for loss in ("y.abs().sum()", "(y * y).abs().sum()")
+        for mode in ("", ", create_graph=True")
+        if "complex" not in data or "maximum" not in call
+    ]
+    + [
+        "x = T.ones(1, 1).expand(3, 1).requires_grad_(); y = x.as_strided((3,), (0,), 0); "
+        "T.autograd.grad(y.sum(), x)[0].stride()"
+    ],
+    "gradients that are new, or those that were given": [
+        f"x = T.ones({shape}, requires_grad=True); seen = []; x.register_hook(lambda g: seen.append(g.requires_grad)); "
+        f"y = {call}; y.backward(y * 2); seen, x.grad.requires_grad"
+        for shape in ("()", "1", "(1, 3)")
+        for call in (
+            *(
+                "x.sort(0)[0]",
+                "x.topk(1, 0)[0]",
+                "x.max(0)[0]",
+                "x.median(0)[0]",
+                "x.mode(0)[0]",
+                "x.kthvalue(1, 0)[0]",
+            ),
+            *("x.cummax(0)[0]", "x.cummin(0)[0]", "x.cumsum(0)", "x.cumprod(0)", "x.prod()", "x.prod(0)", "x.sum(0)"),
+        )
+    ],
+    "outputs of a Function that are leaves by accident": [
+        "x = T.ones(3)\nclass F(T.autograd.Function):\n"
+        "    forward = staticmethod(lambda ctx, a: a.detach().requires_grad_().tensor_split([0])[1])\n"
+        "    backward = staticmethod(lambda ctx, g: g)\n"
+        f"y = F.apply(x)\n{call}\n(y.requires_grad, y.is_leaf, y.retains_grad, y.grad)"
+        for call in ("y.retain_grad()", "y.register_hook(lambda g: g)", "y.requires_grad_()")
+    ],
+    "gradients that are parts of a buffer": [
+        f"m = T.nn.Linear(2, 1); b = T.ones(3); m.weight.grad = b[:2].view(1, 2); m.bias.grad = b[2:]; {call}; "
+        "(b, m.weight.grad, m.weight.grad._base is b)"
+        for call in ("m.zero_grad(set_to_none=False)", "T.optim.SGD(m.parameters(), lr=1).zero_grad(set_to_none=False)")
+    ],
+    "signs of zeros": [
+        f"x = T.tensor([[-0.0, -0.0], [-0.0, 1.0]], dtype=T.{dtype}); T.copysign(T.ones(2, 2), x.cumsum({dim}).real)"
+        for dtype in ("float16", "float32", "float64", "complex64")
+        for dim in (0, 1)
+        if dtype != "complex64"
+    ],
+    "complex numbers as bools": [
+        f"x = T.tensor([[1j, 0, 2, 1 + 1j]]); T.{call}"
+        for call in ("sum(x, 0, dtype=T.bool)", "prod(x, 0, dtype=T.bool)", "sum(x, [0], out=T.empty(0, dtype=T.bool))")
+    ],
+    "nansum of complex numbers": [
+        f"T.ones(2, 3, dtype=T.complex64).{op}({dim})"
+        for op in ("nansum", "nanmean")
+        for dim in ("", "1", "5", "[0, 0]")
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(f"{BEFORE.get(kind, '')}\n{code}", id=f"{kind}: {code[-60:]}")
+        for kind, codes in KINDS.items()
+        for code in codes
+    ],
+)
+def test_program(code):
+    assert_same(lambda T: value_of(code, T))
