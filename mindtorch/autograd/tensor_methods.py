@@ -288,17 +288,18 @@ class HookMethods:
     def register_hook(self: Any, hook: Callable) -> RemovableHandle:
         """Call `hook(grad)` when the gradient of this tensor is known; a tensor that it returns replaces the
         gradient."""
-        meta = self._mt_meta
-        if meta is None or meta.hooks is None or not self.requires_grad:
-            meta = self._prepare_hooks()
+        meta = self._prepare_hooks()
         meta.hooks, handle = add_hook(meta.hooks, hook)
         return handle
 
     def _prepare_hooks(self: Any) -> Any:
-        """Make room for hooks. Only for the first of them the tensor's place in the graph is asked for."""
+        """Make room for hooks. A view that may not be read any more is asked for its place in the graph only for the
+        first of them."""
         if not self.requires_grad and (_thread.transforms or edge_of(self) is None):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         meta = autograd_meta(self)
+        if meta.hooks is not None and may_be_taken_again(self):
+            edge_of(self)  # if it is taken again, it forgets the hooks of what it was
         if meta.hooks is None:
             meta.hooks = OrderedDict()
             edge = edge_of(self)

@@ -47,10 +47,10 @@ def test_a_tensor_and_a_number(tmp_path):
             if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
                 input_edge = input._mt_edge or edge_of(input)
                 other_edge = other._mt_edge or edge_of(other)
-                if input_edge or other_edge:
+                if input_edge is not None or other_edge is not None:
                     node = nodes.MulBackward0()
                     node.sequence_nr = next_sequence_nr()
-                    node.next_edges = (input_edge, other_edge)
+                    node.next_edges = (input_edge or None, other_edge or None)
                     node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
             try:
                 return wrap(_mul_kernels[type(input_array)](input_array, other_array), node)
@@ -119,10 +119,10 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
             if (input._mt_edge is not None or exponent._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
                 input_edge = input._mt_edge or edge_of(input)
                 exponent_edge = exponent._mt_edge or edge_of(exponent)
-                if input_edge or exponent_edge:
+                if input_edge is not None or exponent_edge is not None:
                     node = nodes.PowBackward0()
                     node.sequence_nr = next_sequence_nr()
-                    node.next_edges = (input_edge, exponent_edge)
+                    node.next_edges = (input_edge or None, exponent_edge or None)
                     node.kept = (save(exponent) if input_edge else None, save(input))
             kind = common_kind(input, exponent)
             try:
@@ -214,11 +214,11 @@ def test_in_place(tmp_path):
             if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
                 input_edge = input._mt_edge or edge_of(input)
                 other_edge = other._mt_edge or edge_of(other)
-                if input_edge or other_edge:
+                if input_edge is not None or other_edge is not None:
                     check_inplace(input)
                     node = nodes.MulBackward0()
                     node.sequence_nr = next_sequence_nr()
-                    node.next_edges = (input_edge, other_edge)
+                    node.next_edges = (input_edge or None, other_edge or None)
                     node.kept = (save(other) if input_edge else None, save_copy(input) if other_edge else None)
             try:
                 _mul_kernels[type(input_array)](input_array, other_array, out=input_array)
@@ -258,12 +258,12 @@ def test_in_place_with_a_saved_result(tmp_path):
             if (
                 input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input)) is not None
             ):
                 check_inplace(input)
                 node = nodes.ExpBackward0()
                 node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge,)
+                node.next_edges = (edge or None,)
             try:
                 _exp_kernels[type(input_array)](input_array, out=input_array)
             except NUMPY_ERRORS as error:
@@ -339,11 +339,11 @@ def test_saved_result(tmp_path):
             if (
                 input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input)) is not None
             ):
                 node = nodes.ExpBackward0()
                 node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge,)
+                node.next_edges = (edge or None,)
             try:
                 result = wrap(_exp_kernels[type(input_array)](input_array), node)
             except NUMPY_ERRORS as error:
@@ -393,10 +393,10 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
             ):
                 input_edge = input._mt_edge or edge_of(input)
                 weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-                if input_edge or weight_edge:
+                if input_edge is not None or weight_edge is not None:
                     node = nodes.ScaleBackward0()
                     node.sequence_nr = next_sequence_nr()
-                    node.next_edges = (input_edge, weight_edge)
+                    node.next_edges = (input_edge or None, weight_edge or None)
                     node.factor = factor
                     node.weight_shape = None if weight is None else weight_array.shape
                     node.kept = (
@@ -450,11 +450,11 @@ def test_several_named_results(tmp_path):
             if (
                 input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input)) is not None
             ):
                 node = nodes.MaxBackward0()
                 node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge,)
+                node.next_edges = (edge or None,)
                 node.dim = dim
                 node.self_shape = input_array.shape
             try:
@@ -531,10 +531,10 @@ def test_results_that_may_be_missing(tmp_path):
             if (input._mt_edge is not None or other._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
                 input_edge = input._mt_edge or edge_of(input)
                 other_edge = other._mt_edge or edge_of(other)
-                if input_edge or other_edge:
+                if input_edge is not None or other_edge is not None:
                     node = nodes.NormGradsBackward0()
                     node.sequence_nr = next_sequence_nr()
-                    node.next_edges = (input_edge, other_edge)
+                    node.next_edges = (input_edge or None, other_edge or None)
             try:
                 result0_array, result1_array = _norm_grads_kernels[type(input_array)](input_array, other_array, output_mask)
             except NUMPY_ERRORS as error:
@@ -618,11 +618,11 @@ def test_a_list_of_optional_tensors(tmp_path):
             if (
                 input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input)) is not None
             ):
                 node = nodes.IndexBackward0()
                 node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge,)
+                node.next_edges = (edge or None,)
                 node.kept = ([None if tensor is None else save(tensor) for tensor in indices],)
             try:
                 return wrap(_index_kernels[type(input_array)](input_array, indices_arrays), node)

@@ -35,11 +35,11 @@ def test_view_with_separate_ints(tmp_path):
             if (
                 input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input)) is not None
             ):
                 node = nodes.ViewBackward0()
                 node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge,)
+                node.next_edges = (edge or None,)
                 node.self_shape = input_array.shape
             try:
                 return view_of(input, _view_kernels[type(input_array)](input_array, size), node, (view, (size,)))
@@ -76,12 +76,12 @@ def test_in_place_view(tmp_path):
             if (
                 input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input)) is not None
             ):
                 check_inplace(input)
                 node = nodes.TBackward0()
                 node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge,)
+                node.next_edges = (edge or None,)
             try:
                 set_array(input, _t_kernels[type(input_array)](input_array))
             except NUMPY_ERRORS as error:
@@ -123,11 +123,11 @@ def test_several_views(tmp_path):
             if (
                 input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input)) is not None
             ):
                 node = nodes.UnbindBackward0()
                 node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge,)
+                node.next_edges = (edge or None,)
                 node.dim = dim
             try:
                 return view_outputs(input, _unbind_kernels[type(input_array)](input_array, dim), node, (unbind, (dim,)))
@@ -197,12 +197,12 @@ def test_op_that_only_writes(tmp_path):
             if (
                 input._mt_edge is not None
                 and (state.grad_everywhere or thread.grad_enabled)
-                and (edge := input._mt_edge or edge_of(input))
+                and (edge := input._mt_edge or edge_of(input)) is not None
             ):
                 check_inplace(input)
                 node = RefusingNode()
                 node.sequence_nr = next_sequence_nr()
-                node.next_edges = (edge,)
+                node.next_edges = (edge or None,)
                 node.op = "aten::uniform_"
             try:
                 _uniform__kernels[type(input_array)](input_array, from_, to, generator)
