@@ -235,7 +235,7 @@ def grad_check_of_out(model: Model, op: Op) -> GradCheck | None:
     """How an ``out=`` function refuses tensors that require grad; None if its formulas say non-differentiable.
 
     torch has a fallback for ops that it has no formulas of, as factories and ops of integers. It uses their full names,
-    and refuses only what may not be written in place: `out` becomes the output of a node that refuses the backward pass.
+    and refuses only what may not be written in place: `out` becomes the output of a node that refuses backward passes.
     """
     functional = model.ops[op.derived_from] if op.derived_from else op
     derivative = model.derivatives.get(functional.name)
