@@ -76,7 +76,7 @@ def _gates_of_state(hidden: Tensor, weights: _Weights) -> Tensor:
 def _gates(projected: Tensor, hidden: Tensor, weights: _Weights) -> Tensor:
     if weights.hidden_bias is None:
         return ops.addmm(projected, hidden, weights.hidden)
-    return ops.addmm(weights.hidden_bias, hidden, weights.hidden).add_(projected)
+    return ops.addmm(weights.hidden_bias, hidden, weights.hidden) + projected
 
 
 def _step_tanh(projected: Tensor, state: State, weights: _Weights) -> State:

@@ -30,7 +30,7 @@ def test_factory(tmp_path):
                 )
             if out is not None:
                 check_out_options(out, dtype, layout, device, "zeros")
-                return zeros_out(size, *more_size, out=out).requires_grad_(requires_grad)
+                return flagged(zeros_out(size, *more_size, out=out), requires_grad)
             if type(size) is int:
                 size = (size,) + more_size
             elif type(size) is not tuple:
@@ -57,11 +57,15 @@ def test_factory(tmp_path):
                 out_array = out._mt_array
             except AttributeError:
                 return raise_bad_argument(zeros_out, size, *more_size, out=out)
+            if out._mt_edge is not None:
+                refuse_unwritable("aten::zeros", (out,))
             try:
                 adopt_result(out, _zeros_kernels[type(out_array)](size, None, None, None, None, out=out_array))
             except CALL_ERRORS as error:
                 raise explained(error, zeros_out, (zeros_out,), (size,), {}) from None
             mark_written(out)
+            if out._mt_edge is not None:
+                record_refusal("aten::zeros", (out,))
             return out
         ''')
 

@@ -457,7 +457,6 @@ _OWN_WORDS = (
 )
 # Refusals of torch with a proof that there is no reason for them; a backward pass may meet another error first.
 _REFUSED_IN_ERROR = (
-    "derivative for aten::remainder",
     "ZeroTensors are immutable",
     "sum(): functions with out=",
     "Cannot set version_counter for inference tensor",

@@ -141,15 +141,6 @@ def any_along_no_dimensions(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
-def remainder_of_a_number(T: Any) -> tuple[Any, Any]:
-    """The number may as well be a tensor, for which there is a derivative."""
-    x, y = (T.tensor([3.0, -2.0], requires_grad=True) for _ in range(2))
-    (7 % x).sum().backward()
-    T.remainder(T.tensor([7.0, 7.0]), y).sum().backward()
-    return x.grad.tolist(), y.grad.tolist()
-
-
-@wrong
 def view_whose_base_was_written(T: Any) -> tuple[Any, Any]:
     """It is no leaf any more, whether or not `grad_fn` has been asked for."""
     results = []
