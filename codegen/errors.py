@@ -236,6 +236,12 @@ CODES = {
     "E121": "a day that is not written YYYY-MM-DD",
     "E122": "an allowed break whose time is over",
     "E123": "an allowed break that has not happened",
+    "E130": "aclnn calls a function that the table of ACLNN functions does not have",
+    "E131": "aclnn gives a function more or fewer arguments than it takes",
+    "E132": "aclnn gives an argument in the place of another one",
+    "E133": "aclnn gives an argument of another kind than the function takes",
+    "E134": "aclnn leaves out an argument of the op, or a result",
+    "E135": "a table of ACLNN functions with a line that is none",
 }
 
 SECTIONS = {
@@ -252,6 +258,7 @@ SECTIONS = {
     "E10": "Projects",
     "E11": "Adding an op",
     "E12": "The list of allowed breaks",
+    "E13": "Calls of ACLNN",
 }
 _PAGE_HEAD = """# Errors of the generator
 

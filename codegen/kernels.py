@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
+from .aclnn_signature import Signature
+from .aclnn_table import signatures
 from .call_forms import CallForms, forms_by_name
 from .errors import Problems, did_you_mean
 from .model import FunctionSchema, Kernel, Location
@@ -62,7 +64,7 @@ class HandWritten:
     ``library_ops`` are mindtorch's ops by their Python names, for a project that is not mindtorch. ``functional`` are
     the names in `nn.functional`; None when there is no such file. ``by_hand`` are the names that modules of the package
     (`nn` is `nn.functional`, None the package itself) define as something else than the op of that name;
-    ``functions`` are those in the modules that `python_module` names.
+    ``functions`` are those in the modules that `python_module` names. ``signatures`` are the functions of ACLNN.
     ``is_broken``: a file could not be read, so something may be missing here that is there.
     """
 
@@ -78,6 +80,7 @@ class HandWritten:
     functional: frozenset[str] | None = None
     by_hand: Mapping[str | None, frozenset[str]] = field(default_factory=dict)
     functions: Mapping[str | None, Mapping[str, Kernel]] = field(default_factory=dict)
+    signatures: Mapping[str, Signature] = field(default_factory=dict)
     is_broken: bool = False
 
 
@@ -107,6 +110,7 @@ def read_hand_written(project: Project, problems: Problems) -> HandWritten:
         by_hand={module: sources.by_hand(file) for module, file in project.module_files.items()},
         functions={module: sources.functions(file) for module, file in project.module_files.items() if module},
         sources=sources.everything(),
+        signatures=signatures(project, problems),
         is_broken=sources.is_broken,
     )
 

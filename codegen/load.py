@@ -20,8 +20,9 @@ OPS_FILE = "ops.yaml"
 DERIVATIVES_FILE = "derivatives.yaml"
 
 
+ACLNN = ("E130", "E131", "E132", "E133", "E134")
 # Problems of what is not finished, or does not fit. The model does not depend on them.
-UNFINISHED = ("E036", "E038", "E043", "E044", "E045", "E046", "E047", "E048", "E049", "E072", "E073")
+UNFINISHED = ("E036", "E038", "E043", "E044", "E045", "E046", "E047", "E048", "E049", "E072", "E073", *ACLNN)
 
 
 def load(root: Path, unsaved: Mapping[str, bytes] | None = None, but_for: Collection[str] = ()) -> Model:
@@ -57,6 +58,7 @@ def _model(entries: list[OpEntry], derivatives: list[DerivativeEntry], hand_writ
         helper_files={name: helper.file for name, helper in hand_written.helpers.items()},
         sources=hand_written.sources,
         extensions=hand_written.extensions,
+        signatures=hand_written.signatures,
         batching=hand_written.rules["batch"].names or frozenset(),
         variants={(op.derived_from, op.kind): op for op in ops.values() if op.derived_from and not op.is_copied_out},
     )

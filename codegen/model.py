@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Literal
 
+from .aclnn_signature import Signature
 from .project import Project
 
 Kind = Literal["functional", "inplace", "out", "mutable"]
@@ -358,6 +359,7 @@ class Op:
     out: str | None = None
     python_names: Mapping[str, str] = field(default_factory=dict)
     numbers: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
     operators: tuple[str, ...] = ()
     promotion: str | None = None
     shape: str | None = None
@@ -391,6 +393,12 @@ class Op:
     @property
     def is_composite(self) -> bool:
         return self.composite is not None
+
+    @property
+    def written_places(self) -> tuple[int, ...]:
+        """The arguments of the kernel that it changes besides ``out``, by their numbers."""
+        inputs = enumerate(self.schema.inputs)
+        return tuple(place for place, argument in inputs if argument.is_written or argument.name in self.writes)
 
     @property
     def is_copied_out(self) -> bool:
@@ -607,6 +615,7 @@ class Model:
     ``sources``    the hand-written files of the project: by path, then by name, the statements that define something
     ``extensions`` the hand-written classes whose methods are put on Tensor: by name, the module
     ``batching``   the names of the batching rules, which `shape` and `batch` refer to
+    ``signatures`` the functions of ACLNN that `aclnn` may call
     ``variants``   the derived variants: by the name of the op that they come from, and by kind
     """
 
@@ -622,6 +631,7 @@ class Model:
     helper_files: Mapping[str, str] = field(default_factory=dict)
     extensions: Mapping[str, str] = field(default_factory=dict)
     batching: frozenset[str] = frozenset()
+    signatures: Mapping[str, Signature] = field(default_factory=dict)
     variants: Mapping[tuple[str, Kind], Op] = field(default_factory=dict)
 
     def derivative_of(self, op: Op) -> Derivative | None:

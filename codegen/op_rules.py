@@ -210,10 +210,25 @@ def one_implementation(entry: OpEntry, problems: Problems) -> None:
 
 
 def composite_has_no_kernel_keys(entry: OpEntry, problems: Problems) -> None:
-    for key in ("view", "shape", "batch", "promotion", "aclnn"):
+    for key in ("view", "shape", "batch", "promotion", "aclnn", "writes"):
         if entry.op.is_composite and entry.op.dispatch is None and key in entry.values:
             message = f"'{key}' is about a kernel, and {entry.op.name} is composite"
             problems.add("E040", message, entry.yaml.key(key).location, f"remove '{key}'")
+
+
+def hidden_writes_are_hidden(entry: OpEntry, problems: Problems) -> None:
+    """``writes`` names what only the kernel knows of: a schema that says what is written is enough."""
+    writes = entry.scalar("writes")
+    for word in writes.words() if writes else ():
+        argument = entry.op.schema.argument(word.text)
+        if argument is None or not argument.type.holds_tensors or entry.op.dispatch is None:
+            names = [tensor.name for tensor in entry.op.schema.tensor_arguments]
+            hint = did_you_mean(word.text, names) or f"tensor arguments: {', '.join(names)}"
+            message = f"'{word.text}' is nothing that a kernel of {entry.op.name} can change"
+            problems.add("E049", message, word.location, hint)
+        elif argument.is_written:
+            message = f"the schema of {entry.op.name} says that '{word.text}' is written"
+            problems.add("E049", message, word.location, f"remove '{word.text}'")
 
 
 def view_has_alias(entry: OpEntry, problems: Problems) -> None:
@@ -255,6 +270,12 @@ def aclnn_is_of_npu(entry: OpEntry, problems: Problems) -> None:
         location = entry.yaml.key("aclnn").location
         hint = "add the kernel to dispatch, NPU: ..., or remove 'aclnn'"
         problems.add("E040", f"'aclnn' is the call behind an NPU kernel, and {entry.op.name} has none", location, hint)
+
+
+def views_call_nothing(entry: OpEntry, problems: Problems) -> None:
+    if "aclnn" in entry.values and "view" in entry.values and entry.op.dispatch is not None:
+        message = f"{entry.op.name} is a view, which computes nothing"
+        problems.add("E040", message, entry.yaml.key("aclnn").location, "remove 'aclnn': its kernel makes no call")
 
 
 def python_names_are_of_arguments(entry: OpEntry, problems: Problems) -> None:
@@ -374,7 +395,9 @@ ENTRY_RULES: tuple[Callable[[OpEntry, Problems], None], ...] = (
     view_has_alias,
     alias_is_view,
     numbers_are_tensors,
+    hidden_writes_are_hidden,
     aclnn_is_of_npu,
+    views_call_nothing,
     python_names_are_of_arguments,
     inplace_operators_have_variant,
     methods_have_self,

@@ -143,6 +143,7 @@ def _op(schema: FunctionSchema, values: _Values, yaml: Mapping) -> Op:
         out=values.text("out"),
         python_names=python_names,
         numbers=values.words("numbers"),
+        writes=values.words("writes"),
         operators=values.words("operators"),
         promotion=values.text("promotion"),
         shape=_unless_none(values.text("shape")),

@@ -34,6 +34,7 @@ class Project:
     ``type_stubs``         the folder of its type stubs, where type checkers look for that package
     ``backends``           the folder of the kernels of each backend
     ``formulas``           the helpers of derivatives: a file, or a folder of files
+    ``aclnn_signatures``   a table of ACLNN functions that CANN's own headers do not have; None when there is none
     ``extends``            the root of the library that the package builds on; None for the library itself
     """
 
@@ -53,6 +54,7 @@ class Project:
     docs: str = "docs/ops"
     schemas: str = "schemas"
     families: tuple[str, ...] = FAMILIES
+    aclnn_signatures: str | None = None
     extends: Path | None = None
 
     @property

@@ -85,6 +85,7 @@ SETTINGS = {
     "samples": Setting("the file that makes the inputs of tests", _is_python_file, "the path of a Python file"),
     "docs": Setting("the folder of the op reference", _is_path, _PATH),
     "schemas": Setting("the folder of JSON Schemas and of the schemas of releases", _is_path, _PATH),
+    "aclnn_signatures": Setting("a table of ACLNN functions besides those of CANN", _is_path, _PATH),
     "families": Setting("the groups of ops, each a file", _is_words, "a list of names"),
 }
 

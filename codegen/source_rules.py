@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from .aclnn import aclnn_names_arguments
+from .aclnn import aclnn_call_fits
 from .defaults import differs
 from .errors import Problems, did_you_mean
 from .kernels import HandWritten, expected_parameters
@@ -208,5 +208,5 @@ SOURCE_RULES: tuple[Callable[[OpEntry, HandWritten, Problems], None], ...] = (
     kernel_signatures,
     composite_signatures,
     defaults_agree,
-    aclnn_names_arguments,
+    aclnn_call_fits,
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from .emit.stubs import is_written
+from .emit.kernel_texts import is_written
 from .errors import did_you_mean
 from .model import Model, Op
+from .npu import BACKEND, ops_by_way
 
 
 def statistics(model: Model) -> str:
@@ -28,22 +29,28 @@ def _counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def notes(model: Model) -> Iterator[str]:
-    """The kernels that are to be written, or misspelt, in files that have kernels already."""
+    """The kernels that are to be written, or misspelt, in files that have kernels already.
+
+    The NPU can do without: only what looks misspelt is noted.
+    """
     for backend, family in model.kernels:
         for op in model.families.get(family, ()):
             name = (op.dispatch or {}).get(backend)
             if op.derived_from is None and name is not None and not is_written(model, backend, op):
-                yield _note(model, backend, op, name)
+                yield from _note(model, backend, op, name)
 
 
-def _note(model: Model, backend: str, op: Op, name: str) -> str:
-    file = model.project.kernel_file(backend, op.family)
-    return f"note: {op.name} has no {backend} kernel '{name}' in {file}{kernel_hint(model, backend, op)}; wrote a stub"
+def _note(model: Model, backend: str, op: Op, name: str) -> Iterator[str]:
+    file, hint = model.project.kernel_file(backend, op.family), kernel_hint(model, backend, op)
+    if hint or backend != BACKEND:
+        yield f"note: {op.name} has no {backend} kernel '{name}' in {file}{hint}; wrote a stub"
 
 
 def kernel_hint(model: Model, backend: str, op: Op) -> str:
-    """What the name of a kernel that there is not may have been meant to be, in brackets."""
-    close = did_you_mean((op.dispatch or {})[backend], model.kernels.get((backend, op.family), {}))
+    """What the name of a missing kernel may have been meant to be, in brackets: nothing that another op has."""
+    served = {(each.dispatch or {}).get(backend) for each in model.families[op.family]}
+    written = model.kernels.get((backend, op.family), {}).keys()
+    close = did_you_mean((op.dispatch or {})[backend], written - served)
     return f" ({close})" if close else ""
 
 
@@ -68,5 +75,13 @@ def _kernels(model: Model) -> Iterator[str]:
         ops = [op for op in model.ops.values() if op.derived_from is None and backend in (op.dispatch or {})]
         missing = [op.name for op in ops if not is_written(model, backend, op)]
         yield f"{backend}: {len(ops) - len(missing)} of {len(ops)} kernels"
-        if missing and len(missing) < len(ops):
+        if backend == BACKEND:
+            yield from _ways(model)
+        elif missing and len(missing) < len(ops):
             yield f"  missing: {', '.join(missing)}"
+
+
+def _ways(model: Model) -> Iterator[str]:
+    """How each op runs on the NPU. Until a kernel is written, the CPU's is called, too."""
+    for way, names in ops_by_way(model).items():
+        yield f"  {way} ({len(names)}): {', '.join(names)}".rstrip(": ")

@@ -29,7 +29,7 @@ def out_schema(schema: FunctionSchema, location: Location) -> FunctionSchema:
     aliases = [Alias((letter,), write=True) for letter, _ in zip(ascii_lowercase, schema.returns)]
     outs = tuple(
         Argument(name, result.type, location, alias=alias, kwarg_only=True)
-        for name, result, alias in zip(_out_names(schema), schema.returns, aliases)
+        for name, result, alias in zip(result_argument_names(schema), schema.returns, aliases)
     )
     returns = tuple(replace(result, alias=alias) for result, alias in zip(schema.returns, aliases))
     inputs = tuple(replace(argument, alias=None) for argument in _without_tensor_options(schema))
@@ -63,7 +63,8 @@ def _printed(type_: Type, default: str) -> str:
     return "1" if default == "Mean" else default
 
 
-def _out_names(schema: FunctionSchema) -> list[str]:
+def result_argument_names(schema: FunctionSchema) -> list[str]:
+    """What the arguments of an ``out=`` variant are called."""
     if len(schema.returns) == 1:
         return ["out"]
     return [result.name or f"out{i}" for i, result in enumerate(schema.returns)]

@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 
 import mindtorch
-from codegen.emit.stubs import is_written
+from codegen.emit.kernel_texts import is_written
 from codegen.load import load
 from codegen.model import Op
 from tests.recorded import backward_calls

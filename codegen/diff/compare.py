@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from ..emit.stubs import is_written
+from ..emit.kernel_texts import is_written
 from ..model import Derivative, FunctionSchema, Model, Op
 from . import calls
 from .allowed import apply

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..emit.stubs import is_written
+from ..emit.kernel_texts import is_written
 from ..model import Model, Op
 from .report import Finding
 from .subject import Subject
@@ -207,6 +207,12 @@ def _texts(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
         ("B020", "the ACLNN call", old.aclnn, new.aclnn),
         ("B021", "the family", old.family, new.family),
         ("B022", "the stated divergence from PyTorch's schema", old.divergence, new.divergence),
+        (
+            "B023",
+            "what the kernel changes besides",
+            _listed(list(old.writes)) or None,
+            _listed(list(new.writes)) or None,
+        ),
     ):
         if _words(before) != _words(after):
             verb = "added" if before is None else "removed" if after is None else "changed"

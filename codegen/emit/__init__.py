@@ -12,6 +12,7 @@ from . import (
     functions_index,
     methods,
     nodes,
+    npu_kernels,
     op_table,
     ops,
     packages,
@@ -23,7 +24,19 @@ from . import (
 )
 
 _EMITTERS = (
-    *(ops, nodes, forward_ad, stubs, schemas, registry, batching, functions_index, return_types, type_stubs),
+    *(
+        ops,
+        nodes,
+        forward_ad,
+        stubs,
+        npu_kernels,
+        schemas,
+        registry,
+        batching,
+        functions_index,
+        return_types,
+        type_stubs,
+    ),
     docs,
 )
 # What else mindtorch gets, and what else a package that extends it.

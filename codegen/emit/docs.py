@@ -5,12 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model import Derivative, Formula, Model, OldForm, Op, SavedUse
+from ..npu import BACKEND, Way, npu_kernel, ops_by_way
 from ..places import place_of
 from ..render import render
+from .kernel_texts import is_written
 from .names import function_name, visible_overloads
 from .shown_calls import advice, shown_old_call
-from .stubs import is_written
 
+_PHRASES: dict[Way, str] = {
+    "generated": "by generated kernels",
+    "by hand": "by kernels written by hand",
+    "composite": "composed of other ops",
+    "to be written": "by the CPU until a kernel is written",
+    "CPU fallback": "by the CPU",
+}
 _RULES = "[What the words of promotion and shape mean](../rules.md)."
 
 
@@ -41,8 +49,14 @@ def _page(model: Model, family: str) -> str:
 def _index(model: Model) -> str:
     families = {family: _entries(model, family) for family in model.families}
     derivatives = {family: sum(op.name in model.derivatives for op in ops) for family, ops in families.items()}
+    on_npu = ops_by_way(model) if BACKEND in model.project.backends else {}
     return _mark(model) + render(
-        "index.md.jinja", families=families, derivatives=derivatives, has_rules=model.project.is_library
+        "index.md.jinja",
+        families=families,
+        derivatives=derivatives,
+        has_rules=model.project.is_library,
+        on_npu=on_npu,
+        phrases=_PHRASES,
     )
 
 
@@ -101,13 +115,18 @@ def _deprecated(model: Model, op: Op, form: OldForm) -> str:
 def _kernels(model: Model, op: Op) -> str:
     if op.is_composite:
         return f"composite: `{model.project.composite_file(op.family)}: {op.composite}`"
-    words = [
-        f"{backend} `{name}`" + ("" if is_written(model, backend, op) else " (missing)")
-        for backend, name in (op.dispatch or {}).items()
-    ]
+    words = [f"{backend} `{name}`{_state(model, backend, op)}" for backend, name in (op.dispatch or {}).items()]
     if op.shape and "Meta" not in (op.dispatch or {}):
         words.append("Meta by its shape")
     return ", ".join(words) + (f"; ACLNN `{op.aclnn}`" if op.aclnn else "")
+
+
+def _state(model: Model, backend: str, op: Op) -> str:
+    """Where a kernel is missing. On the NPU most are generated."""
+    kernel = npu_kernel(model, op) if backend == BACKEND else None
+    if kernel is not None and kernel.is_generated:
+        return " (generated)"
+    return "" if is_written(model, backend, op) else " (missing)"
 
 
 def _saved(derivative: Derivative | None) -> str:

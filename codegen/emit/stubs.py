@@ -1,16 +1,31 @@
-"""generated/stubs/<backend>/<family>.py: for every kernel that is still to be written, a function that says so."""
+"""generated/stubs/<backend>/<family>.py: for every kernel that is still to be written, a function that says so.
+
+Those of the NPU are not registered, for what has no kernel there is computed by the CPU: they are to be read and
+copied.
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import wrap
 
 from ..model import Model, Op
+from ..npu import BACKEND, is_foreseen, npu_kernels
 from ..render import python_module, render
+from .kernel_texts import WIDTH, folded, folder_of, is_written, kernel_parameters
 from .names import registered_name
 
-_WIDTH = 109  # of 120, without indentation and quotes
+_ARRAYS = """
+    Tensors arrive as arrays of the class NpuArray: `block` is the memory that they lie in, `byte_offset` where they
+    begin there, `shape`, `strides` (in bytes), `dtype` (NumPy's) and `device` are as in other backends. An optional
+    tensor may be None. A call of ACLNN is made once, at the head of the module, and takes the arguments of the
+    signature in their order:
+
+        _add = aclnn("aclnnAdd", "TTST")
+
+    The kernels in {generated}/kernels/npu/ show how results are made and `out` is given back.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,61 +54,50 @@ def backends_with_stubs(model: Model) -> list[str]:
     return [backend for backend in model.project.backends if backend != "Meta"]
 
 
-def folder_of(backend: str) -> str:
-    """The folder of a backend's stubs, which begins the names of its modules: ``cpu``."""
-    return backend.lower()
-
-
-def kernel_package(model: Model, backend: str) -> str:
-    """The package of a backend's kernels: ``mindtorch.backends.cpu``."""
-    return model.project.module_of(model.project.backends[backend])
-
-
-def is_written(model: Model, backend: str, op: Op) -> bool:
-    """Whether the backend's sources define the kernel of an op."""
-    name = (op.dispatch or {}).get(backend)
-    return name in model.kernels.get((backend, op.family), {})
-
-
-def kernel_parameters(model: Model, *ops: Op) -> str:
-    """The parameters of the kernel that some ops share, as they are written in its ``def``."""
-    first = ops[0]
-    parameters = [argument.python_name for argument in first.schema.inputs]
-    if any(model.variant(op, "inplace") or model.variant(op, "out") for op in ops) and not first.view:
-        parameters.append("out=None")
-    return ", ".join(parameters)
-
-
 def _stubs(model: Model, backend: str, family: str) -> list[Stub]:
     """One stub per missing kernel function; several ops may share one."""
+    if backend == BACKEND:
+        kernels = npu_kernels(model, family)
+        missing = [kernel for kernel in kernels if not kernel.is_generated and not kernel.is_by_hand]
+        return [_stub(model, kernel.name, kernel.ops, _calls(model, kernel.ops)) for kernel in missing]
     served: dict[str, list[Op]] = {}
     for op in model.families[family]:
         name = (op.dispatch or {}).get(backend)
         if op.derived_from is None and name is not None and not is_written(model, backend, op):
             served.setdefault(name, []).append(op)
-    return [_stub(model, backend, name, ops) for name, ops in served.items()]
+    return [_stub(model, name, tuple(ops), ()) for name, ops in served.items()]
 
 
-def _stub(model: Model, backend: str, name: str, ops: list[Op]) -> Stub:
-    """What it says are the schemas of the ops that the kernel would serve, and the ACLNN call to make."""
-    first = ops[0]
-    lines = [line for op in ops for line in _folded(str(op.schema))]
-    if backend == "NPU" and first.aclnn:
-        lines += ["", *_folded(f"ACLNN: {first.aclnn}")]
+def _stub(model: Model, name: str, ops: tuple[Op, ...], more: tuple[str, ...]) -> Stub:
+    """What it says are the schemas of the ops that the kernel would serve, and ``more``."""
+    lines = [line for op in ops for line in folded(str(op.schema))]
     parameters = kernel_parameters(model, *ops)
-    signature = wrap(f"{name}({parameters})", _WIDTH, drop_whitespace=False)
-    return Stub(name, registered_name(model, first), parameters, tuple(lines), tuple(signature))
+    signature = wrap(f"{name}({parameters})", WIDTH, drop_whitespace=False)
+    return Stub(name, registered_name(model, ops[0]), parameters, (*lines, *more), tuple(signature))
 
 
-def _folded(text: str) -> list[str]:
-    """A text in lines of a docstring, broken behind commas; those that go on are indented."""
-    unbroken = re.sub("(?<!,) ", "\0", text)
-    lines = wrap(unbroken, _WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
-    return [line.replace("\0", " ") for line in lines]
+def _calls(model: Model, ops: tuple[Op, ...]) -> tuple[str, ...]:
+    """The calls of ACLNN that may be behind a kernel, why they are not all of it, and what the functions take."""
+    lines = [line for op in ops for line in _call(model, op)]
+    return ("", *dict.fromkeys(lines)) if lines else ()
+
+
+def _call(model: Model, op: Op) -> Iterator[str]:
+    if op.aclnn is None:
+        return
+    call, _, reason = op.aclnn.partition("; ")
+    yield from folded(f"ACLNN: {call}")
+    yield from folded(f"    {model.signatures[call.partition('(')[0]]}")
+    if not reason and not is_foreseen(op):
+        reason = "only the kernel knows the shape of its result"
+    if reason:
+        yield from wrap(f"{reason[0].upper()}{reason[1:]}.", WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
 def _module(model: Model, backend: str, family: str, stubs: list[Stub]) -> str:
     file = model.project.kernel_file(backend, family)
+    arrays = _ARRAYS.format(generated=model.project.placed("generated/x").removesuffix("/x"))
     body = render("stubs.py.jinja", stubs=stubs, backend=backend, file=file)
     purpose = f"The {family} kernels that the {backend} backend has not got yet. They belong in {file}."
+    purpose += "\n" + "".join(f"{line[4:]}\n" for line in arrays.splitlines()) if backend == BACKEND else ""
     return python_module(model.project, "stubs", "ops.yaml", purpose, body, {"missing_kernel": "mindtorch.errors"})

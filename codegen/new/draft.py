@@ -6,6 +6,7 @@ import keyword
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from ..aclnn_signature import Signature
 from ..errors import Problems, did_you_mean, did_you_mean_op
 from ..model import FunctionSchema, Model, Op
 from ..project import Project
@@ -41,6 +42,7 @@ class Draft:
     is_composite: bool
     function_name: str
     project: Project
+    signatures: Mapping[str, Signature]
     is_asked: bool = False
     misfits: Mapping[str, str] = field(default_factory=dict)
 
@@ -86,18 +88,20 @@ def make_draft(
     """
     _check_family(request, model, problems)
     profile, name = _profile(wanted, request), _free_name(wanted.schema, model)
-    composite = _is_composite(wanted, request)
+    composite, table = _is_composite(wanted, request), model.signatures
     if request.after is not None:
         op = _named(request.after, model, problems)
         family, reason = request.family or op.family, "as the op that it goes after"
-        draft = Draft(wanted, closest(profile, model, [op]), family, reason, composite, name, model.project, True)
+        draft = Draft(
+            wanted, closest(profile, model, [op]), family, reason, composite, name, model.project, table, True
+        )
         return replace(draft, misfits=misfits(replace(op, schema=wanted.schema)) if draft.asked_relative else {})
     listed = [op for op in entries(model) if request.family in (None, op.family)]
     family, reason = _family(wanted, closest(profile, model, listed), model)
     if request.family is not None:
         family, reason = request.family, "as asked for"
     members = [op for op in listed if op.family == family]
-    return Draft(wanted, closest(profile, model, members), family, reason, composite, name, model.project)
+    return Draft(wanted, closest(profile, model, members), family, reason, composite, name, model.project, table)
 
 
 def _profile(wanted: Wanted, request: Request) -> Profile:

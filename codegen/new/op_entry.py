@@ -11,6 +11,7 @@ import yaml
 from ..keys import DTYPES, OP_KEYS, TAGS
 from ..model import FunctionSchema, Op
 from ..variants import inplace_schema, out_schema
+from .aclnn_guess import guessed_call
 from .draft import Draft
 from .torch_dtypes import dtype_word
 
@@ -215,10 +216,13 @@ def _implementation(draft: Draft) -> Iterator[Line]:
     if draft.is_composite:
         yield Line("composite", draft.function_name, _why_composite(draft))
         return
-    backends = _backends(draft)
+    call = guessed_call(draft.schema, draft.signatures)
+    backends = [name for name in _backends(draft) if name != "NPU" or call is not None]
     yield Line("dispatch", f"{{{', '.join(f'{name}: {draft.function_name}' for name in backends)}}}")
-    if "NPU" in backends:
-        yield Line("aclnn", _aclnn(draft.schema), "a guess from the name: check it in the CANN reference")
+    if call is not None and "NPU" in backends:
+        yield Line(
+            "aclnn", call, "the function of that name takes such arguments: check in CANN's reference that it is the op"
+        )
 
 
 def _why_composite(draft: Draft) -> str:
@@ -232,23 +236,3 @@ def _backends(draft: Draft) -> list[str]:
     relative = draft.relative_op
     listed = relative.dispatch if relative and relative.dispatch else {"CPU": "", "NPU": ""}
     return [name for name in listed if name != "Meta" and name in draft.project.backends]
-
-
-def _aclnn(schema: FunctionSchema) -> str:
-    """The call as ACLNN names such calls: ``aclnnHypot(self, other, out)``."""
-    words = [*schema.base.strip("_").split("_")]
-    inplace = schema.kind == "inplace"
-    names = [_camel(argument.name) for argument in schema.inputs]
-    arguments = ["selfRef", *names[1:]] if inplace else [*names, *_out_names(schema)]
-    return f"aclnn{'Inplace' if inplace else ''}{''.join(map(str.capitalize, words))}({', '.join(arguments)})"
-
-
-def _out_names(schema: FunctionSchema) -> list[str]:
-    if len(schema.returns) == 1:
-        return ["result" if schema.argument("out") else "out"]
-    return [f"{_camel(result.name or f'out{index}')}Out" for index, result in enumerate(schema.returns)]
-
-
-def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(map(str.capitalize, others))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 
-from ..emit.stubs import is_written, kernel_parameters
+from ..emit.kernel_texts import is_written, kernel_parameters
 from ..kernels import expected_parameters
 from ..model import Location, Op
 from .derivative_entry import NO_GRADIENT, TO_WRITE

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from codegen.emit.stubs import is_written
+from codegen.emit.kernel_texts import is_written
 from codegen.keys import BACKENDS, FAMILIES, TAGS
 from codegen.model import Model, Op
 from tests.samples import DTYPE_GROUPS

@@ -9,6 +9,7 @@ import jinja2
 from codegen.keys import BACKENDS
 from codegen.load import load
 from codegen.model import Location
+from codegen.npu import ops_by_way
 from codegen.project import Project
 
 from . import index
@@ -36,6 +37,7 @@ def reference_pages(root: Path, sources: Sources) -> dict[str, str]:
         facets=index.offered(covered),
         backends=BACKENDS,
         families=index.families(model),
+        npu=ops_by_way(model),
         heading=index.heading(),
         **index.counts(model),
     )

@@ -21,7 +21,7 @@ from mindtorch._generated.registry import (
 )
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.deprecation import register_old_calls
-from mindtorch.dispatch.registry import register_kernels, register_kernels_of, register_ops
+from mindtorch.dispatch.registry import register_kernels, register_kernels_of, register_modules_of, register_ops
 
 from mindtorch._generated import tensor_methods as tensor_methods  # puts the methods on Tensor
 
@@ -38,3 +38,6 @@ register_old_calls(linalg.OLD_CALLS)
 
 # The rules for tensors inside vmap, which are imported with it.
 register_kernels_of("Batched", "mindtorch._generated.batching")
+
+# The kernels for the NPU need the Ascend libraries: their modules are imported when one of them is called.
+register_modules_of("NPU", "mindtorch._generated.npu_kernels")

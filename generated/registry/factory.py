@@ -110,7 +110,13 @@ OPS = (
     (
         SCHEMAS["copy_"],
         functions.copy_,
-        {"jvp": forward_ad.copy_, "differentiable": True, "takes_numbers": True, "python_names": {"src": "other"}},
+        {
+            "jvp": forward_ad.copy_,
+            "differentiable": True,
+            "takes_numbers": True,
+            "python_names": {"src": "other"},
+            "writes": (0,),
+        },
     ),
     (SCHEMAS["_to_copy"], functions._to_copy, {"jvp": forward_ad._to_copy, "differentiable": True, "tags": ("core",)}),
     (SCHEMAS["_to_copy.out"], CopiedOut(functions._to_copy), {"boxed": True}),
@@ -134,7 +140,7 @@ OPS = (
     (SCHEMAS["fill.Tensor"], functions.fill_Tensor, {"jvp": forward_ad.fill_Tensor, "differentiable": True}),
     (SCHEMAS["fill_.Tensor"], functions.fill__Tensor, {"jvp": forward_ad.fill__Tensor, "differentiable": True}),
     (SCHEMAS["fill.Tensor_out"], CopiedOut(functions.fill_Tensor), {"boxed": True}),
-    (SCHEMAS["zero_"], functions.zero_, {"jvp": forward_ad.zero_, "differentiable": True}),
+    (SCHEMAS["zero_"], functions.zero_, {"jvp": forward_ad.zero_, "differentiable": True, "writes": (0,)}),
     (SCHEMAS["zero"], functions.zero_default, {"composite": True}),
     (SCHEMAS["zero.out"], CopiedOut(functions.zero_default), {"boxed": True}),
     (SCHEMAS["complex"], functions.complex, {"jvp": forward_ad.complex, "differentiable": True}),

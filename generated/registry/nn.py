@@ -79,7 +79,7 @@ OPS = (
     (
         SCHEMAS["native_batch_norm"],
         functions.native_batch_norm,
-        {"jvp": forward_ad.native_batch_norm, "differentiable": True},
+        {"jvp": forward_ad.native_batch_norm, "differentiable": True, "writes": (3, 4)},
     ),
     (SCHEMAS["native_batch_norm.out"], functions.native_batch_norm_out, {}),
     (
@@ -160,7 +160,7 @@ OPS = (
         CopiedOut(functions._embedding_bag_per_sample_weights_backward),
         {"boxed": True},
     ),
-    (SCHEMAS["embedding_renorm_"], functions.embedding_renorm_, {"differentiable": True}),
+    (SCHEMAS["embedding_renorm_"], functions.embedding_renorm_, {"differentiable": True, "writes": (0,)}),
     (
         SCHEMAS["dropout"],
         functions.dropout,

@@ -101,6 +101,7 @@ class OpEntry:
         "python_names",
         "tags",
         "autocast",
+        "writes",
         "boxed",
     )
 
@@ -116,9 +117,12 @@ class OpEntry:
         python_names: Mapping[str, str] | None = None,
         tags: tuple[str, ...] = (),
         autocast: str | None = None,
+        writes: tuple[int, ...] = (),
         boxed: bool = False,
     ) -> None:
-        """`boxed`: the function binds its arguments to the schema itself (ops of `mindtorch.library`)."""
+        """`writes`: the arguments that kernels change besides `out`, by their numbers.
+
+        `boxed`: the function binds its arguments to the schema itself (ops of `mindtorch.library`)."""
         self.name = schema_text.partition("(")[0]
         self.schema_text = schema_text
         self.function = function
@@ -130,6 +134,7 @@ class OpEntry:
         self.python_names = python_names
         self.tags = tags
         self.autocast = autocast
+        self.writes = writes
         self.boxed = boxed
 
     def in_python(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,6 +202,40 @@ def register_kernels(backend: str, kernels: Mapping[str, Callable]) -> None:
 def register_kernels_of(backend: str, module: str) -> None:
     """Register the `KERNELS` of a module that can only be imported when the backend is there."""
     when_registered(backend, lambda: _add_kernels(backend, import_module(module).KERNELS))
+
+
+def register_modules_of(backend: str, module: str) -> None:
+    """Register the kernels that the `MODULES` of a module lists: by op, the names of functions in other modules.
+
+    Each of those is imported when one of its kernels is called, so that the one that fails is no concern of others.
+    """
+    when_registered(backend, lambda: _add_modules(backend, import_module(module).MODULES))
+
+
+def _add_modules(backend: str, modules: Mapping[str, Mapping[str, str]]) -> None:
+    array_class = backend_named(backend).array_class
+    for module, kernels in modules.items():
+        for op, function in kernels.items():
+            kernel_table(op)[array_class] = _KernelOf(array_class, op, module, function)
+
+
+class _KernelOf:
+    """A kernel in a module that is not imported yet: the first call has the function take its place."""
+
+    __slots__ = ("_place", "_module", "_function")
+
+    def __init__(self, array_class: type, op: str, module: str, function: str) -> None:
+        self._place = array_class, op
+        self._module = module
+        self._function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        kernel = getattr(import_module(self._module), self._function)
+        array_class, op = self._place
+        table = kernel_table(op)
+        if table.get(array_class) is self:  # another one may have been registered in the meantime
+            table[array_class] = kernel
+        return kernel(*args, **kwargs)
 
 
 def register_fallback(array_class: type, make_kernel: Callable[[str], Callable]) -> None:

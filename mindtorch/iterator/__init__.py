@@ -10,6 +10,7 @@ from mindtorch.iterator.build import builder_for as builder_for
 from mindtorch.iterator.checks import check_devices as check_devices
 from mindtorch.iterator.checks import check_result_dtype as check_result_dtype
 from mindtorch.iterator.checks import check_same_dtype as check_same_dtype
+from mindtorch.iterator.checks import device_name as device_name
 from mindtorch.iterator.checks import needs_resize as needs_resize
 from mindtorch.iterator.config import TensorIteratorConfig as TensorIteratorConfig
 from mindtorch.iterator.counter import DimCounter as DimCounter

@@ -3,9 +3,7 @@
 from ctypes.util import find_library
 
 from mindtorch import errors
-from mindtorch._generated.npu_kernels import KERNELS
 from mindtorch.dispatch.keys import register_backend
-from mindtorch.dispatch.registry import register_kernels
 
 _LIBRARIES = ("ascendcl", "opapi")
 
@@ -23,10 +21,9 @@ def device_count() -> int:
 def serve(array_class: type) -> None:
     """Make arrays of this class what `device="npu"` means: called by the backend when it has found its libraries.
 
-    Ops whose kernel nobody has written yet get the generated stub, which says what to write and where.
+    Its kernels are those that `mindtorch._generated.npu_kernels` lists: a module is imported when an op needs it.
     """
     register_backend("NPU", array_class, "npu")
-    register_kernels("NPU", KERNELS)
 
 
 def synchronize(device: object = None) -> None:

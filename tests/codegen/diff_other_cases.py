@@ -442,7 +442,7 @@ OTHER_CASES = (
         "the NPU kernel `mul`, never written, is not planned",
         edits=(
             ("{CPU: mul, NPU: mul}", "{CPU: mul}"),
-            ("  aclnn: aclnnMul(self, other, out)\n", ""),
+            ("  aclnn: aclnnMul(self, other, out); by hand\n", ""),
         ),
         reported=("mul.Tensor B005 B020",),
     ),
@@ -486,6 +486,12 @@ OTHER_CASES = (
         "cat",
         "the stated divergence from PyTorch's schema is added",
         edits=(("dispatch: {CPU: cat}", "dispatch: {CPU: cat}\n  divergence: takes no other dtype"),),
+    ),
+    DiffCase(
+        "B023",
+        "exp",
+        "what the kernel changes besides is added",
+        edits=((EXP, EXP + "  writes: self\n"),),
     ),
     DiffCase(
         "G001",

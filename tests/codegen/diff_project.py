@@ -27,7 +27,7 @@ OPS = """
   promotion: default
   shape: broadcast
   dispatch: {CPU: mul, NPU: mul}
-  aclnn: aclnnMul(self, other, out)
+  aclnn: aclnnMul(self, other, out); by hand
   tags: core, pointwise
 
 - func: sum.dim(Tensor self, int[1] dim, bool keepdim=False, *, ScalarType? dtype=None, float? scale=None) -> Tensor

@@ -50,6 +50,7 @@ CHANGES = {
     "out": of_exp_with_out("  out: exp.to(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n", "  autogen: out\n"),
     "python_names": replaced("  dtypes: number_real\n", "  python_names: {dim: axis}\n  dtypes: number_real\n"),
     "numbers": replaced("  numbers: other\n", ""),
+    "writes": of_exp("  writes: self\n"),
     "operators": of_exp("  operators: __neg__\n"),
     "promotion": of_exp("  promotion: default\n"),
     "shape": of_exp("  shape: same\n"),

@@ -104,13 +104,16 @@ def test_a_long_stub_is_folded(tmp_path):
         - func: {schema}
           family: pointwise
           dispatch: {{CPU: f, NPU: f}}
-          aclnn: aclnnF(self, {', '.join(names)}, out)
+          aclnn: aclnnAddcmul(self, self, self, {names[0]}, out); {' '.join(names)}
     """
     files = emit_project(tmp_path, ops)
     text = definition(files, "generated/stubs/npu/pointwise.py", "f")
     assert max(map(len, text.splitlines())) <= 120
     docstring = ast.get_docstring(ast.parse(text).body[0], clean=False)
-    assert " ".join(docstring.split()) == f"{schema} ACLNN: aclnnF(self, {', '.join(names)}, out)"
+    function = "aclnnAddcmul(aclTensor *self, aclTensor *tensor1, aclTensor *tensor2, aclScalar *value, aclTensor *out)"
+    assert " ".join(docstring.split()) == (
+        f"{schema} ACLNN: aclnnAddcmul(self, self, self, {names[0]}, out) {function} {' '.join(names).capitalize()}."
+    )
     (call,) = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
     assert [argument.value for argument in call.args][2] == f"f(input, {', '.join(names)})"
 
@@ -122,12 +125,13 @@ def test_stub_of_a_missing_kernel(tmp_path):
           variants: function, method
           operators: __eq__
           dispatch: {CPU: eq, NPU: eq}
-          aclnn: aclnnEq(self, other, out)
+          aclnn: aclnnEqTensor(self, other, out)
 
         - func: eq.Scalar(Tensor self, Scalar other) -> Tensor
           family: pointwise
           variants: function, method
-          dispatch: {CPU: eq}
+          dispatch: {CPU: eq, NPU: eq}
+          aclnn: aclnnEqScalar(self, other, out); integers only
     """
     files = emit_project(tmp_path, ops)
     assert definition(files, "generated/stubs/cpu/pointwise.py", "eq") == expected('''
@@ -140,17 +144,18 @@ def test_stub_of_a_missing_kernel(tmp_path):
     assert definition(files, "generated/stubs/npu/pointwise.py", "eq") == expected('''
         def eq(input, other):
             """eq.Tensor(Tensor self, Tensor other) -> Tensor
+            eq.Scalar(Tensor self, Scalar other) -> Tensor
 
-            ACLNN: aclnnEq(self, other, out)
+            ACLNN: aclnnEqTensor(self, other, out)
+                aclnnEqTensor(aclTensor *self, aclTensor *other, aclTensor *out)
+                Only the kernel knows the shape of its result.
+            ACLNN: aclnnEqScalar(self, other, out)
+                aclnnEqScalar(aclTensor *self, aclScalar *other, aclTensor *out)
+                Integers only.
             """
             raise missing_kernel("eq.Tensor", "NPU", "eq(input, other)", "mindtorch/backends/npu/pointwise.py")
         ''')
-    assert definition(files, "generated/npu_kernels.py", "KERNELS") == expected("""
-        KERNELS = {
-            # pointwise
-            "eq.Tensor": pointwise_npu_stubs.eq,
-        }
-        """)
+    assert definition(files, "generated/npu_kernels.py", "MODULES") == "MODULES = {}\n"
 
 
 def test_methods_and_operators(tmp_path):
@@ -207,5 +212,5 @@ def test_names_of_arguments_in_python(tmp_path):
     """
     files = emit_project(tmp_path, ops)
     registry, functions = (files[f"generated/{kind}/pointwise.py"] for kind in ("registry", "ops"))
-    assert '(SCHEMAS["copy_"], functions.copy_, {"python_names": {"src": "other"}})' in registry
+    assert '(SCHEMAS["copy_"], functions.copy_, {"python_names": {"src": "other"}, "writes": (0,)})' in registry
     assert "def copy_(input, other, non_blocking=False):" in functions and "src=" not in functions

@@ -45,8 +45,7 @@ def test_op_of_two_tensors(project):
         "  autogen: inplace, out",
         "  promotion: int_to_float",
         "  shape: broadcast",
-        "  dispatch: {CPU: hypot, NPU: hypot}",
-        "  aclnn: aclnnHypot(self, other, out)",
+        "  dispatch: {CPU: hypot}",
         "  tags: pointwise",
         "  dtypes: real",
         "  samples: binary",
@@ -97,14 +96,26 @@ ENTRIES = {
         "ramp(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None)"
         " -> Tensor",
         {"family": "factory"},
-        ["family: factory", "factory: true", "dispatch: {CPU: ramp, NPU: ramp}"],
+        ["family: factory", "factory: true", "dispatch: {CPU: ramp}"],
         [],
     ),
     "in place only": (
         "shuffle_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
         {"family": "random"},
-        ["dispatch: {CPU: shuffle, NPU: shuffle}", "aclnn: aclnnInplaceShuffle(selfRef, generator)"],
+        ["dispatch: {CPU: shuffle}"],
         ["self: not_implemented", "result: not_implemented"],
+    ),
+    "a function of ACLNN": (
+        "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
+        {"family": "pointwise"},
+        ["dispatch: {CPU: celu, NPU: celu}", "aclnn: aclnnCelu(self, alpha, out)"],
+        [],
+    ),
+    "another function of that name": (
+        "celu(Tensor self, Tensor other) -> Tensor",
+        {"family": "pointwise"},
+        ["dispatch: {CPU: celu}"],
+        [],
     ),
     "composite": (
         "halve(Tensor self) -> Tensor",

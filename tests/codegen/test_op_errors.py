@@ -100,6 +100,40 @@ CASES = (
         "add the kernel to dispatch, NPU: ..., or remove 'aclnn'",
     ),
     Case(
+        "a call of a view",
+        """
+        - func: permute(Tensor(a) self, int[] dims) -> Tensor(a)
+          family: view
+          view: single
+          dispatch: {CPU: permute, NPU: permute}
+          aclnn: aclnnPermute(self, dims, out)
+        """,
+        "ops.yaml:5:3: error[E040] permute is a view, which computes nothing",
+        "remove 'aclnn': its kernel makes no call",
+    ),
+    Case(
+        "a hidden write to a number",
+        """
+        - func: norm(Tensor self, Tensor? mean, float eps) -> Tensor
+          family: nn
+          dispatch: {CPU: norm}
+          writes: mean, eps
+        """,
+        "ops.yaml:4:17: error[E049] 'eps' is nothing that a kernel of norm can change",
+        "tensor arguments: self, mean",
+    ),
+    Case(
+        "a write that the schema shows",
+        """
+        - func: norm(Tensor self, Tensor(a!) mean) -> Tensor
+          family: nn
+          dispatch: {CPU: norm}
+          writes: mean
+        """,
+        "ops.yaml:4:11: error[E049] the schema of norm says that 'mean' is written",
+        "remove 'mean'",
+    ),
+    Case(
         "a backend in small letters",
         """
         - func: abs(Tensor self) -> Tensor

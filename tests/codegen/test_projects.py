@@ -191,6 +191,7 @@ def test_every_setting_has_its_effect(tmp_path):
         "docs": '"reference"',
         "schemas": '"src/wavelets/json"',
         "families": '["transforms"]',
+        "aclnn_signatures": '"aclnn.tsv"',
     }
     lines = "\n".join(f"{name} = {value}" for name, value in changed.items())
     found = project(tmp_path, f"[tool.mindtorch-codegen]\n{lines}\n")

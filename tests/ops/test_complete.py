@@ -10,7 +10,7 @@ from importlib import import_module
 
 import pytest
 
-from codegen.emit.stubs import kernel_parameters
+from codegen.emit.kernel_texts import kernel_parameters
 from codegen.statistics import kernel_hint
 from tests.harness import is_stub, model
 from tests.samples import SAMPLES, Maker

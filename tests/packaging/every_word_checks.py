@@ -213,7 +213,16 @@ def check_backends(ops):
     assert ops.named(torch.ones(3, device="meta")).part.shape == (3,)
     stub = import_module("everyword._generated.stubs.npu.formulas").product
     assert "ACLNN: aclnnProduct(self, other, alpha, out)" in stub.__doc__
+    kernels = import_module("everyword._generated.npu_kernels").MODULES
+    assert kernels == {"everyword._generated.kernels.npu.formulas": {"everyword::counted": "counted"}}
     raises(NotImplementedError, "everyword::product has no NPU kernel", stub, None, None, None)
+
+
+@shows("writes")
+def check_hidden_writes(ops):
+    calls = torch.zeros(1)
+    assert ops.counted(torch.tensor([-2.0]), calls).tolist() == [2.0] and calls.tolist() == [1.0]
+    assert ops.counted.op.writes == (1,)
 
 
 @shows("dispatch: SparseCPU", "dispatch: SparseCsrCPU")

@@ -24,13 +24,21 @@ def new(shape: Shape, dtype: np.dtype[Any], strides: Shape | None = None) -> Met
 
 
 def deliver(out: Any, shape: Shape, dtype: np.dtype[Any], strides: Shape | None = None) -> Any:
+    """The result, or `out` if it has the shape.
+
+    Where a rule is asked on behalf of a device, `out` is an array there: it is given back if a kernel can write to it,
+    and else what is to be made for the kernel.
+    """
     if out is None:
         return new(shape, dtype, strides)
-    if not isinstance(out, MetaArray):
+    if iterator.device_name(out) == "cpu":
         raise RuntimeError(
             "Attempting to copy from device meta to device cpu, but cross-device copies are not allowed!"
         )
-    return new(shape, out.dtype, strides) if iterator.needs_resize(out, tuple(shape)) else out
+    is_other = iterator.needs_resize(out, tuple(shape))
+    if isinstance(out, MetaArray):
+        return new(shape, out.dtype, strides) if is_other else out
+    return new(shape, dtype, strides) if is_other or out.dtype != dtype else out
 
 
 def deliver_all(outs: Any, results: Sequence[tuple[Shape, Any, Shape | None]]) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@
 
 from types import FunctionType
 
-from mindtorch.dispatch.registry import register_kernels, register_kernels_of, register_ops
+from mindtorch.dispatch.registry import register_kernels, register_kernels_of, register_modules_of, register_ops
 
 from wavelets._generated import own_ops
 from wavelets._generated.registry import reduction, shrinkage, transform
@@ -21,5 +21,5 @@ for family in FAMILIES:
 # The rules for tensors inside vmap, which are imported with it.
 register_kernels_of("Batched", "wavelets._generated.batching")
 
-# The kernels for the NPU need the Ascend libraries: their module is imported when the backend is there.
-register_kernels_of("NPU", "wavelets._generated.npu_kernels")
+# The kernels for the NPU need the Ascend libraries: their modules are imported when one of them is called.
+register_modules_of("NPU", "wavelets._generated.npu_kernels")

@@ -9,6 +9,11 @@ def product(input, other, alpha, out=None):
     return deliver(input * other * np.asarray(alpha).astype(np.result_type(input, other)), out)
 
 
+def counted(input, calls):
+    calls += 1
+    return np.absolute(input)
+
+
 def halves(input, out=None):
     return deliver(input / 2, out)
 

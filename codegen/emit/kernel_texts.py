@@ -1,0 +1,46 @@
+"""What the texts about kernels share: where kernels are, what they take, and schemas in lines of a docstring."""
+
+from __future__ import annotations
+
+import re
+from textwrap import wrap
+
+from ..model import Model, Op
+from ..npu import BACKEND, npu_kernel
+
+WIDTH = 109  # of 120, without indentation and quotes
+
+
+def folder_of(backend: str) -> str:
+    """The folder of a backend's stubs, which begins the names of its modules: ``cpu``."""
+    return backend.lower()
+
+
+def kernel_package(model: Model, backend: str) -> str:
+    """The package of a backend's kernels: ``mindtorch.backends.cpu``."""
+    return model.project.module_of(model.project.backends[backend])
+
+
+def is_written(model: Model, backend: str, op: Op) -> bool:
+    """Whether a backend has the kernel of an op: its sources define it, or it is generated."""
+    name = (op.dispatch or {}).get(backend)
+    if name in model.kernels.get((backend, op.family), {}):
+        return True
+    kernel = npu_kernel(model, op) if backend == BACKEND else None
+    return kernel is not None and kernel.is_generated
+
+
+def kernel_parameters(model: Model, *ops: Op) -> str:
+    """The parameters of the kernel that some ops share, as they are written in its ``def``."""
+    first = ops[0]
+    parameters = [argument.python_name for argument in first.schema.inputs]
+    if any(model.variant(op, "inplace") or model.variant(op, "out") for op in ops) and not first.view:
+        parameters.append("out=None")
+    return ", ".join(parameters)
+
+
+def folded(text: str) -> list[str]:
+    """A text in lines of a docstring, broken behind commas; those that go on are indented."""
+    unbroken = re.sub("(?<!,) ", "\0", text)
+    lines = wrap(unbroken, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
