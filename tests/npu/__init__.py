@@ -1,0 +1,1 @@
+"""Tests of the NPU backend, on a simulated device."""

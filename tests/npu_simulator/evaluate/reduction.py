@@ -1,0 +1,456 @@
+"""Sums, extrema, norms, cumulative functions, sorting and counting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tests.npu_simulator.evaluate.contract import (
+    BOOL,
+    INT32,
+    INT64,
+    Evaluator,
+    axes,
+    axis,
+    expect,
+    is_floating,
+    is_inexact,
+    real,
+    refuse,
+    require,
+    same_dtype,
+    store,
+    store_prefix,
+    wide,
+)
+
+EVALUATORS: dict[str, Evaluator] = {}
+Function = Callable[..., np.ndarray]
+
+
+def every(dims: Sequence[int] | None, rank: int) -> tuple[int, ...]:
+    """The dimensions to reduce. Some ops take none for all, others do not; a caller who names them is right with each."""
+    found = axes(dims, rank)
+    require(found or not rank, "no dimensions: a reduction of all has to name them all")
+    return found
+
+
+def store_one(out: Any, value: Any, **checks: Any) -> None:
+    """A single value. "The output has shape (1)" in the documents; 0-dim ones are taken as well."""
+    if out is None:
+        refuse("an output is null", 161001)
+    require(out.shape in ((), (1,)), f"the output has shape {out.shape} for a single value")
+    store(out, np.reshape(value, out.shape), **checks)
+
+
+def computed_in(self: Any, dtype: Any, out: Any) -> np.ndarray:
+    """`dtype`: "what self is converted to before; has to be that of out"."""
+    require(isinstance(dtype, np.dtype), f"dtype {dtype}")
+    expect(out, out.shape if out is not None else (), dtype=dtype)
+    return wide(self if is_inexact(dtype) or not is_inexact(self.dtype) else self.astype(dtype))
+
+
+# -------------------- sums and the like --------------------
+
+
+def _reduction(function: Function) -> Evaluator:
+    """self, dims, keepDims, dtype, out"""
+
+    def evaluate(self: Any, dims: Any, keep: bool, dtype: Any, out: Any) -> None:
+        x = computed_in(self, dtype, out)
+        store(out, function(x, axis=every(dims, x.ndim), keepdims=keep))
+
+    return evaluate
+
+
+def _extremum(function: Function) -> Evaluator:
+    def evaluate(self: Any, dims: Any, keep: bool, out: Any) -> None:
+        store(out, function(wide(self), axis=every(dims, self.ndim), keepdims=keep), dtype=self.dtype)
+
+    return evaluate
+
+
+def _of_truth(function: Function) -> Evaluator:
+    def evaluate(self: Any, dims: Any, keep: bool, out: Any) -> None:
+        require(out is not None and out.dtype in (BOOL, np.uint8), "the output is neither bool nor uint8")
+        store(out, function(wide(self) != 0, axis=every(dims, self.ndim), keepdims=keep))
+
+    return evaluate
+
+
+def _whole(function: Function) -> Evaluator:
+    def evaluate(self: Any, out: Any) -> None:
+        store_one(out, function(wide(self)), dtype=self.dtype)
+
+    return evaluate
+
+
+def _prod(self: Any, dtype: Any, out: Any) -> None:
+    store_one(out, computed_in(self, dtype, out).prod())
+
+
+def _prod_dim(self: Any, dim: int, keep: bool, dtype: Any, out: Any) -> None:
+    x = computed_in(self, dtype, out)
+    store(out, x.prod(axis(dim, x.ndim), keepdims=keep) if x.ndim else x)
+
+
+def _aminmax(self: Any, dims: Any, keep: bool, least: Any, greatest: Any) -> None:
+    at = every(dims, self.ndim)
+    store(least, np.min(wide(self), axis=at, keepdims=keep), dtype=self.dtype)
+    store(greatest, np.max(wide(self), axis=at, keepdims=keep), dtype=self.dtype)
+
+
+def _aminmax_dim(self: Any, dim: int, keep: bool, least: Any, greatest: Any) -> None:
+    _aminmax(self, (dim,), keep, least, greatest)
+
+
+def _aminmax_all(self: Any, least: Any, greatest: Any) -> None:
+    store_one(least, wide(self).min(), dtype=self.dtype)
+    store_one(greatest, wide(self).max(), dtype=self.dtype)
+
+
+def variance(x: np.ndarray, dims: tuple[int, ...], correction: float, keep: bool) -> np.ndarray:
+    """The sum of squared distances from the mean, over max(0, n - correction)."""
+    count = math.prod(x.shape[d] for d in dims)
+    distance = np.abs(x - x.mean(dims, keepdims=True)) ** 2
+    return distance.sum(dims, keepdims=keep) / np.float64(max(0, count - correction))
+
+
+def _var(self: Any, dims: Any, unbiased: bool, keep: bool, out: Any) -> None:
+    _var_correction(self, dims, int(unbiased), keep, out)
+
+
+def _var_correction(self: Any, dims: Any, correction: int, keep: bool, out: Any) -> None:
+    require(is_floating(self.dtype), f"the variance of {self.dtype}")
+    store(out, variance(wide(self), every(dims, self.ndim), correction, keep), dtype=self.dtype)
+
+
+def _std(self: Any, dims: Any, correction: int, keep: bool, out: Any) -> None:
+    require(is_floating(self.dtype), f"the deviation of {self.dtype}")
+    store(out, np.sqrt(variance(wide(self), every(dims, self.ndim), correction, keep)), dtype=self.dtype)
+
+
+def _with_mean(of_variance: Evaluator) -> Evaluator:
+    def evaluate(self: Any, dims: Any, correction: int, keep: bool, out: Any, mean: Any) -> None:
+        of_variance(self, dims, correction, keep, out)
+        store(mean, wide(self).mean(every(dims, self.ndim), keepdims=keep), dtype=self.dtype)
+
+    return evaluate
+
+
+def _logsumexp(self: Any, dims: Any, keep: bool, out: Any) -> None:
+    x, at = real(self), every(dims, self.ndim)
+    highest = x.max(at, keepdims=True)
+    shift = np.where(np.isfinite(highest), highest, 0)
+    result = np.log(np.exp(x - shift).sum(at, keepdims=True)) + shift
+    store(out, result if keep else np.squeeze(result, at))
+
+
+def norm(x: np.ndarray, order: float, dims: tuple[int, ...], keep: bool) -> np.ndarray:
+    """The p-norm of vectors along dimensions."""
+    size = np.abs(x)
+    if order == math.inf:
+        return size.max(dims, keepdims=keep)
+    if order == -math.inf:
+        return size.min(dims, keepdims=keep)
+    if order == 0:
+        return (size != 0).sum(dims, keepdims=keep).astype(float)
+    return (size**order).sum(dims, keepdims=keep) ** (1 / order)
+
+
+def _norm(self: Any, order: float, dims: Any, keep: bool, out: Any) -> None:
+    require(is_inexact(self.dtype), f"a norm of {self.dtype}")
+    store(out, norm(wide(self), float(order), every(dims, self.ndim), keep))
+
+
+def _vector_norm(self: Any, order: float, dims: Any, keep: bool, dtype: Any, out: Any) -> None:
+    x = computed_in(self, dtype, out)
+    store(out, norm(x, float(order), every(dims, x.ndim), keep))
+
+
+def _add_up(tensors: Any, out: Any) -> None:
+    # aclnnSum adds the tensors of a list; the sum along dimensions is aclnnReduceSum.
+    require(tensors, "no tensors")
+    store(out, sum(wide(tensor) for tensor in tensors), dtype=same_dtype(*tensors))
+
+
+def _trace(self: Any, out: Any) -> None:
+    require(self.ndim == 2, "a matrix is needed")
+    store_one(out, np.trace(wide(self)))
+
+
+EVALUATORS |= {
+    "aclnnReduceSum": _reduction(np.sum),
+    "aclnnReduceNansum": _reduction(np.nansum),
+    "aclnnMean": _reduction(np.mean),
+    "aclnnProd": _prod,
+    "aclnnProdDim": _prod_dim,
+    "aclnnAmax": _extremum(np.max),
+    "aclnnAmin": _extremum(np.min),
+    "aclnnMax": _whole(np.max),
+    "aclnnMin": _whole(np.min),
+    "aclnnAll": _of_truth(np.all),
+    "aclnnAny": _of_truth(np.any),
+    "aclnnAminmax": _aminmax,
+    "aclnnAminmaxDim": _aminmax_dim,
+    "aclnnAminmaxAll": _aminmax_all,
+    "aclnnVar": _var,
+    "aclnnVarCorrection": _var_correction,
+    "aclnnStd": _std,
+    "aclnnVarMean": _with_mean(_var_correction),
+    "aclnnStdMeanCorrection": _with_mean(_std),
+    "aclnnLogSumExp": _logsumexp,
+    "aclnnNorm": _norm,
+    "aclnnLinalgVectorNorm": _vector_norm,
+    "aclnnSum": _add_up,
+    "aclnnTrace": _trace,
+}
+
+# -------------------- positions --------------------
+
+
+def store_index(out: Any, values: np.ndarray) -> None:
+    """Positions, as int32 or int64."""
+    require(out is not None and out.dtype in (INT32, INT64), "positions are int32 or int64")
+    store(out, values)
+
+
+def _nan_aware(function: Function) -> Callable[[np.ndarray, int], np.ndarray]:
+    """The first position of the extremum; NaN is one, as NumPy has it."""
+    return lambda x, at: function(x, axis=at, keepdims=True)
+
+
+def _with_position(function: Function) -> Evaluator:
+    def evaluate(self: Any, dim: int, keep: bool, out: Any, indices: Any) -> None:
+        x, at = wide(self).reshape(self.shape or (1,)), axis(dim, self.ndim)
+        found = _nan_aware(function)(x, at)
+        _store_picked(x, found, at, keep, self, out, indices)
+
+    return evaluate
+
+
+def _store_picked(x: np.ndarray, found: np.ndarray, at: int, keep: bool, self: Any, out: Any, indices: Any) -> None:
+    """The values at positions along a dimension, and the positions."""
+    values = np.take_along_axis(x, found, at)
+    shape = values.shape if keep else values.shape[:at] + values.shape[at + 1 :]
+    shape = shape if self.ndim else ()
+    store(out, values.reshape(shape), dtype=self.dtype)
+    store_index(indices, found.reshape(shape))
+
+
+def _position(function: Function) -> Evaluator:
+    def evaluate(self: Any, dim: int, keep: bool, out: Any) -> None:
+        x, at = wide(self).reshape(self.shape or (1,)), axis(dim, self.ndim)
+        found = _nan_aware(function)(x, at)
+        store_index(out, found.reshape(self.shape) if not self.ndim else found if keep else found.squeeze(at))
+
+    return evaluate
+
+
+def order(x: np.ndarray, at: int, descending: bool) -> np.ndarray:
+    """The stable order along a dimension; NaN counts as greatest."""
+    if not descending:
+        return np.argsort(x, at, kind="stable")
+    flipped = np.argsort(np.flip(x, at), at, kind="stable")
+    return np.flip(x.shape[at] - 1 - flipped, at)
+
+
+def _sort(self: Any, stable: bool, dim: int, descending: bool, values: Any, indices: Any) -> None:
+    x, at = wide(self).reshape(self.shape or (1,)), axis(dim, self.ndim)
+    found = order(x, at, descending)
+    store(values, np.take_along_axis(x, found, at).reshape(self.shape), dtype=self.dtype)
+    expect(indices, self.shape, dtype=INT64)
+    store(indices, found.reshape(self.shape))
+
+
+def _argsort(self: Any, dim: int, descending: bool, out: Any) -> None:
+    x, at = wide(self).reshape(self.shape or (1,)), axis(dim, self.ndim)
+    store(out, order(x, at, descending).reshape(self.shape), dtype=INT64)
+
+
+def _topk(self: Any, k: int, dim: int, largest: bool, sorted_: bool, values: Any, indices: Any) -> None:
+    # "sorted: only True is supported at present": False leaves the order open, and the sorted one is one
+    x, at = wide(self).reshape(self.shape or (1,)), axis(dim, self.ndim)
+    require(0 <= k <= x.shape[at], f"{k} of {x.shape[at]}")
+    found = np.take(order(x, at, largest), range(k), at)
+    shape = found.shape if self.ndim else ()
+    store(values, np.take_along_axis(x, found, at).reshape(shape), dtype=self.dtype)
+    store(indices, found.reshape(shape), dtype=INT64)
+
+
+def _kth(self: Any, k: int, dim: int, keep: bool, values: Any, indices: Any) -> None:
+    x, at = wide(self).reshape(self.shape or (1,)), axis(dim, self.ndim)
+    require(1 <= k <= x.shape[at], f"{k} of {x.shape[at]}")
+    found = np.take(order(x, at, False), [k - 1], at)
+    _store_picked(x, found, at, keep, self, values, indices)
+
+
+def _median_position(x: np.ndarray, at: int, ignore_nan: bool) -> np.ndarray:
+    """Of the lower one of two middle values. NaN is the median where it is not ignored."""
+    positions = order(x, at, False)
+    is_nan = np.isnan(x)
+    count = (~is_nan).sum(at, keepdims=True)
+    middle = np.maximum(count - 1, 0) // 2
+    if not ignore_nan:
+        middle = np.where(is_nan.any(at, keepdims=True), count, (x.shape[at] - 1) // 2)
+    return np.take_along_axis(positions, middle, at)
+
+
+def _median_dim(ignore_nan: bool) -> Evaluator:
+    def evaluate(self: Any, dim: int, keep: bool, values: Any, indices: Any) -> None:
+        x, at = wide(self).reshape(self.shape or (1,)), axis(dim, self.ndim)
+        _store_picked(x, _median_position(x, at, ignore_nan), at, keep, self, values, indices)
+
+    return evaluate
+
+
+def _median(ignore_nan: bool) -> Evaluator:
+    def evaluate(self: Any, out: Any) -> None:
+        x = wide(self).reshape(-1)
+        if not x.size:
+            return store_one(out, np.nan, dtype=self.dtype)
+        store_one(out, x[_median_position(x, 0, ignore_nan)], dtype=self.dtype)
+
+    return evaluate
+
+
+def _cumulative_extremum(better: Function) -> Evaluator:
+    """The extremum so far and its last position; NaN stays."""
+
+    def evaluate(self: Any, dim: int, values: Any, indices: Any) -> None:
+        x, at = wide(self).reshape(self.shape or (1,)), axis(dim, self.ndim)
+        rows = np.moveaxis(x, at, 0)
+        positions = np.zeros(rows.shape, np.int64)
+        for i in range(1, len(rows)):
+            best = np.take_along_axis(rows, positions[i - 1 : i], 0)[0]
+            wins = better(rows[i], best) | np.isnan(rows[i])
+            positions[i] = np.where(wins & (~np.isnan(best) | np.isnan(rows[i])), i, positions[i - 1])
+        best = np.take_along_axis(rows, positions, 0)
+        store(values, np.moveaxis(best, 0, at).reshape(self.shape), dtype=self.dtype)
+        store_index(indices, np.moveaxis(positions, 0, at).reshape(self.shape))
+
+    return evaluate
+
+
+EVALUATORS |= {
+    "aclnnMaxDim": _with_position(np.argmax),
+    "aclnnMinDim": _with_position(np.argmin),
+    "aclnnArgMax": _position(np.argmax),
+    "aclnnArgMin": _position(np.argmin),
+    "aclnnSort": _sort,
+    "aclnnArgsort": _argsort,
+    "aclnnTopk": _topk,
+    "aclnnKthvalue": _kth,
+    "aclnnMedian": _median(False),
+    "aclnnNanMedian": _median(True),
+    "aclnnMedianDim": _median_dim(False),
+    "aclnnNanMedianDim": _median_dim(True),
+    "aclnnCummax": _cumulative_extremum(np.greater_equal),
+    "aclnnCummin": _cumulative_extremum(np.less_equal),
+}
+
+# -------------------- cumulative sums and products --------------------
+
+
+def _cumsum(self: Any, dim: int, dtype: Any, out: Any) -> None:
+    x = computed_in(self, dtype, out)
+    store(out, x.cumsum(axis(dim, x.ndim)) if x.ndim else x)
+
+
+def _cumprod(input: Any, dim: Any, dtype: Any, out: Any) -> None:
+    # dim is an aclScalar; dtype undefined (-1): that of the input
+    x = computed_in(input, input.dtype if dtype == -1 else dtype, out)
+    store(out, x.cumprod(axis(int(dim), x.ndim)) if x.ndim else x)
+
+
+def _inplace_cumprod(self: Any, dim: Any) -> None:
+    _cumprod(self, dim, -1, self)
+
+
+EVALUATORS |= {"aclnnCumsum": _cumsum, "aclnnCumprod": _cumprod, "aclnnInplaceCumprod": _inplace_cumprod}
+
+# -------------------- counting --------------------
+
+
+def _histc(self: Any, bins: int, low: float, high: float, out: Any) -> None:
+    # Both bounds equal: those of the values. Values beyond the bounds are left out; the last bin has both ends.
+    x = real(self).reshape(-1)
+    low, high = (float(low), float(high)) if low != high else (x.min(initial=np.inf), x.max(initial=-np.inf))
+    if low == high:
+        low, high = low - 1, high + 1
+    require(bins > 0, f"{bins} bins")
+    store(out, np.histogram(x, bins, (low, high))[0] if x.size else np.zeros(bins))
+
+
+def _bincount(self: Any, weights: Any, minimum: int, out: Any) -> None:
+    # "out has max(self.max() + 1, minlength) elements": the caller knows how many, from the values
+    require(self.ndim == 1 and not is_inexact(self.dtype), "a vector of integers is needed")
+    require(out is not None and out.ndim == 1 and out.size >= minimum, f"the output is shorter than {minimum}")
+    values = wide(self)
+    require(not values.size or (values.min() >= 0 and values.max() < out.size), "a value is beyond the output")
+    store(out, np.bincount(values, None if weights is None else real(weights), out.size))
+
+
+def _searchsorted(sequence: Any, self: Any, as_int32: bool, right: bool, sorter: Any, out: Any) -> None:
+    # One sequence for all, or one for each row of self. "out has the shape of self"; a number counts as a 0-dim self.
+    wanted = np.asarray(self) if not isinstance(self, np.ndarray) else wide(self)
+    require(out is not None and out.dtype == (INT32 if as_int32 else INT64), "outInt32 and the output differ")
+    values = wide(sequence)
+    if sorter is not None:
+        values = np.take_along_axis(values, wide(sorter), -1)
+    require(values.ndim == 1 or values.shape[:-1] == wanted.shape[:-1], "rows of the sequence and of self differ")
+    side = "right" if right else "left"
+    if values.ndim == 1:
+        return store(out, np.searchsorted(values, wanted, side))
+    rows = zip(values.reshape(-1, values.shape[-1]), wanted.reshape(-1, wanted.shape[-1]))
+    store(out, np.array([np.searchsorted(row, own, side) for row, own in rows]).reshape(wanted.shape))
+
+
+def _bucketize(self: Any, boundaries: Any, as_int32: bool, right: bool, out: Any) -> None:
+    require(boundaries is not None and boundaries.ndim == 1, "boundaries are a vector")
+    _searchsorted(boundaries, self, as_int32, right, None, out)
+
+
+def _nonzero(self: Any, out: Any) -> None:
+    found = np.argwhere(wide(self))
+    expect(out, out.shape if out is not None else (), dtype=INT64)
+    store_prefix(out, found, (self.size, self.ndim))
+
+
+def _masked_select(self: Any, mask: Any, out: Any) -> None:
+    require(mask is not None and mask.dtype in (BOOL, np.uint8), "the mask is neither bool nor uint8")
+    x, chosen = np.broadcast_arrays(self, mask != 0)
+    expect(out, out.shape if out is not None else (), dtype=self.dtype)
+    store_prefix(out, x[chosen], (x.size,))
+
+
+def _unique2(self: Any, sorted_: bool, inverse: bool, counts: bool, out: Any, positions: Any, numbers: Any) -> None:
+    # "inverseOut has a meaning if returnInverse or returnCounts"; sizes depend on the data
+    values, back, count = np.unique(self, return_inverse=True, return_counts=True, equal_nan=False)
+    expect(out, out.shape if out is not None else (), dtype=self.dtype)
+    store_prefix(out, values, (self.size,))
+    if inverse or counts:
+        store(positions, back.reshape(self.shape), dtype=INT64)
+    if counts:
+        store_prefix(numbers, count, (self.size,))
+
+
+def _unique(self: Any, sorted_: bool, inverse: bool, out: Any, positions: Any) -> None:
+    _unique2(self, sorted_, inverse, False, out, positions, None)
+
+
+EVALUATORS |= {
+    "aclnnHistc": _histc,
+    "aclnnBincount": _bincount,
+    "aclnnSearchSorted": _searchsorted,
+    "aclnnSearchSorteds": _searchsorted,
+    "aclnnBucketize": _bucketize,
+    "aclnnNonzero": _nonzero,
+    "aclnnNonzeroV2": _nonzero,
+    "aclnnMaskedSelect": _masked_select,
+    "aclnnUnique2": _unique2,
+    "aclnnUnique": _unique,
+}
