@@ -149,7 +149,13 @@ class Client:
     # -------------------- descriptors --------------------
 
     def tensor(
-        self, shape: Sequence[int], strides: Sequence[int], dtype: Any, address: int | None, offset: int = 0, storage: int = 0
+        self,
+        shape: Sequence[int],
+        strides: Sequence[int],
+        dtype: Any,
+        address: int | None,
+        offset: int = 0,
+        storage: int = 0,
     ) -> int:
         """aclCreateTensor, as torch_npu calls it: the base address, and the storage as one dimension."""
         return int(
@@ -169,7 +175,9 @@ class Client:
 
     def array(self, kind: str, values: Sequence[Any]) -> int:
         """An array of numbers."""
-        name, c_type = {"I": ("Int", ctypes.c_int64), "F": ("Float", ctypes.c_float), "B": ("Bool", ctypes.c_bool)}[kind]
+        name, c_type = {"I": ("Int", ctypes.c_int64), "F": ("Float", ctypes.c_float), "B": ("Bool", ctypes.c_bool)}[
+            kind
+        ]
         create = self.function(f"aclCreate{name}Array")
         return int(create((c_type * len(values))(*values), ctypes.c_uint64(len(values))))
 
@@ -194,7 +202,9 @@ class Client:
 
     def launch(self, name: str, workspace: int | None, size: int, executor: int, stream: int | None = None) -> None:
         """The second phase."""
-        self.call(name, ctypes.c_void_p(workspace), ctypes.c_uint64(size), ctypes.c_void_p(executor), ctypes.c_void_p(stream))
+        self.call(
+            name, ctypes.c_void_p(workspace), ctypes.c_uint64(size), ctypes.c_void_p(executor), ctypes.c_void_p(stream)
+        )
 
     def enqueue(self, name: str, handles: Sequence[Any], stream: int | None = None) -> int | None:
         """Both phases. The workspace, to be freed when the stream has passed."""

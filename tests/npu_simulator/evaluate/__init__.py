@@ -74,7 +74,7 @@ def _derived() -> dict[str, Evaluator]:
     for name, own in table.items():
         base = name.replace("Inplace", "", 1) if name.startswith("aclnnInplace") else ""
         signature = table.get(base)
-        if signature is None or base not in EVALUATORS or name in EVALUATORS:
+        if signature is None or base not in EVALUATORS or name in EVALUATORS or own.kinds[0] != "T":
             continue
         for at in _outputs(signature):
             if signature.kinds[:at] + signature.kinds[at + 1 :] == own.kinds:

@@ -117,7 +117,7 @@ EXACT: dict[str, Function] = {
 }  # fmt: skip
 PREDICATES: dict[str, Function] = {
     "IsFinite": np.isfinite, "IsPosInf": lambda x: x == np.inf, "IsNegInf": lambda x: x == -np.inf,
-    "Signbit": lambda x: np.signbit(x) if is_inexact(x.dtype) else x < 0, "LogicalNot": lambda x: x == 0,
+    "Signbit": lambda x: np.signbit(x) if is_inexact(x.dtype) else x < 0,
 }  # fmt: skip
 # Which take floating tensors only.
 ACTIVATIONS: dict[str, Function] = {
@@ -145,6 +145,10 @@ def activation(function: Function) -> Evaluator:
 
 
 EVALUATORS |= {f"aclnn{name}": activation(function) for name, function in ACTIVATIONS.items()}
+
+
+def _logical_not(self: Any, out: Any) -> None:
+    store(out, wide(self) == 0, castable_from=BOOL)
 
 
 def _bitwise_not(self: Any, out: Any) -> None:
@@ -181,6 +185,7 @@ def _logit_grad(x: Any, dy: Any, eps: float, out: Any) -> None:
 
 EVALUATORS |= {
     "aclnnBitwiseNot": _bitwise_not,
+    "aclnnLogicalNot": _logical_not,
     "aclnnReal": _real,
     "aclnnRoundDecimals": _round_decimals,
     "aclnnNanToNum": _nan_to_num,

@@ -1,0 +1,43 @@
+"""The simulated device, one for the whole run: a process can load its libraries once."""
+
+import os
+
+import pytest
+
+from tests.npu.client import Client
+from tests.npu_simulator import build
+from tests.npu_simulator.device import Device
+
+REQUIRED = "MINDTORCH_REQUIRE_NPU_SIMULATOR"
+
+
+@pytest.fixture(scope="session")
+def toolkit():
+    """Skips, and where it must be there fails, without a compiler."""
+    reason = build.unavailable()
+    if reason and os.environ.get(REQUIRED) == "1":
+        pytest.fail(f"{REQUIRED}=1, but {reason}")
+    if reason:
+        pytest.skip(reason)
+    return build.build()
+
+
+@pytest.fixture(scope="session")
+def device(toolkit):
+    return Device(toolkit)
+
+
+@pytest.fixture
+def client(device):
+    """A program that has called aclInit and aclrtSetDevice, and must leave nothing behind."""
+    device.reset()
+    program = Client(device)
+    program.start()
+    yield program
+    device.core.sim_clear_injections()
+    program.stop()
+    leaks, violations, failures = device.leaks(), device.violations(), list(device.failures)
+    device.reset()
+    assert not leaks
+    assert not violations
+    assert not failures
