@@ -200,6 +200,12 @@ class Client:
             raise Failed(name + "GetWorkspaceSize", code, self.message())
         return size.value, executor.value or 0
 
+    def prepare_and_drop(self, name: str, handles: Sequence[Any]) -> None:
+        """The first phase alone. The executor is released the only way there is."""
+        _, executor = self.prepare(name, handles)
+        self.call("aclSetAclOpExecutorRepeatable", ctypes.c_void_p(executor))
+        self.call("aclDestroyAclOpExecutor", ctypes.c_void_p(executor))
+
     def launch(self, name: str, workspace: int | None, size: int, executor: int, stream: int | None = None) -> None:
         """The second phase."""
         self.call(
@@ -210,7 +216,12 @@ class Client:
         """Both phases. The workspace, to be freed when the stream has passed."""
         size, executor = self.prepare(name, handles)
         workspace = self.malloc(size) if size else None
-        self.launch(name, workspace, size, executor, stream)
+        try:
+            self.launch(name, workspace, size, executor, stream)
+        except Failed:
+            if workspace:
+                self.free(workspace)
+            raise
         return workspace
 
     def run(self, name: str, *arguments: Any) -> list[tuple[int, ...]]:

@@ -11,14 +11,18 @@ from tests.npu_simulator.device import Device
 REQUIRED = "MINDTORCH_REQUIRE_NPU_SIMULATOR"
 
 
-@pytest.fixture(scope="session")
-def toolkit():
-    """Skips, and where it must be there fails, without a compiler."""
+def available():
+    """Skips where the device cannot be had, or fails if it has to be there."""
     reason = build.unavailable()
     if reason and os.environ.get(REQUIRED) == "1":
         pytest.fail(f"{REQUIRED}=1, but {reason}")
     if reason:
         pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def toolkit():
+    available()
     return build.build()
 
 

@@ -221,6 +221,10 @@ class Device:
         handle, generation = ctypes.c_void_p(argument.handle), ctypes.c_uint64(argument.generation)
         self._objects.sim_set_view_shape(handle, generation, (ctypes.c_int64 * 8)(*shape), len(shape))
 
+    def forget_checks(self) -> None:
+        """Evaluators are asked again in the first phase about calls like earlier ones that they accepted."""
+        self._objects.sim_forget_accepted()
+
     # -------------------- what happened --------------------
 
     def stats(self) -> dict[str, int]:
@@ -335,7 +339,7 @@ class Device:
             self.core.sim_set_memory_limit(device, ctypes.c_int64(-1))
 
     def reset(self) -> None:
-        """As if the process were new: no streams, memory, contexts or rules. Descriptors and events stay."""
+        """As if the process were new: no handles, memory, rules or violations."""
         self.core.sim_clear_injections()
         self.core.sim_clear_delays()
         self.core.sim_schedule(ctypes.c_int64(0))

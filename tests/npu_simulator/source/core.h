@@ -30,6 +30,7 @@ typedef struct { uint32_t kind, reserved; uint64_t generation; } sim_header;
 
 void *sim_new(int kind);              /* NULL when there are no more; all zero but for the header */
 void sim_delete(void *handle);        /* the slot is used again as late as possible */
+void sim_delete_all(void);
 bool sim_is(const void *handle, int kind);
 bool sim_was(const void *handle);     /* a slot of ours, whatever is in it now */
 int64_t sim_live(int kind);

@@ -76,6 +76,14 @@ void sim_delete(void *handle) {
     queue[(queue_begin + queue_length++) % SLOTS] = ((char *)handle - region) / SLOT;
 }
 
+/* Descriptors, executors, events and contexts that were left; what they point to stays allocated. */
+void sim_delete_all(void) {
+    for (uint32_t slot = 0; slot < never_used; slot++) {
+        sim_header *header = (sim_header *)(region + (size_t)slot * SLOT);
+        if (header->kind != H_FREE) sim_delete(header);
+    }
+}
+
 bool sim_was(const void *handle) {
     uintptr_t distance = (uintptr_t)handle - (uintptr_t)region;
     return (uintptr_t)handle >= (uintptr_t)region && distance < (size_t)never_used * SLOT && distance % SLOT == 0;

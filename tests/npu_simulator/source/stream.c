@@ -320,7 +320,7 @@ void sim_drain(int milliseconds) {
     pthread_mutex_unlock(&sim_mutex);
 }
 
-/* As if the process were new: no streams, contexts, memory or errors. Handles of events and descriptors stay. */
+/* As if the process were new: no handles, memory or errors. */
 void sim_reset(void) {
     pthread_mutex_lock(&sim_mutex);
     for (int i = 0; i < MAX_DEVICES; i++) {
@@ -330,6 +330,7 @@ void sim_reset(void) {
     }
     while (sim_streams) sim_stream_delete(sim_streams, true);
     sim_release_everything();
+    sim_delete_all();
     sim_initialized = false;
     pthread_mutex_unlock(&sim_mutex);
 }
