@@ -49,7 +49,8 @@ def shuffled(items, seed):
 
 def pytest_terminal_summary(terminalreporter):
     """Without a C compiler no test of the NPU backend runs: too many to pass over among other skips."""
-    reasons = [report.longrepr[2] for report in terminalreporter.stats.get("skipped", ()) if type(report.longrepr) is tuple]
+    reports = terminalreporter.stats.get("skipped", ())
+    reasons = [report.longrepr[2] for report in reports if type(report.longrepr) is tuple]
     skipped = [reason for reason in reasons if "the simulated NPU needs" in reason]
     if skipped:
         terminalreporter.write_line(f"NOT TESTED: {len(skipped)} tests of the NPU backend. {skipped[0]}", yellow=True)

@@ -160,11 +160,18 @@ class Client:
         """aclCreateTensor, as torch_npu calls it: the base address, and the storage as one dimension."""
         return int(
             self.function("aclCreateTensor")(
-                int64s(shape), ctypes.c_uint64(len(shape)), CODES[np.dtype(dtype)], int64s(strides), ctypes.c_int64(offset), 2,
-                int64s([storage]), ctypes.c_uint64(1), ctypes.c_void_p(address),
+                int64s(shape),
+                ctypes.c_uint64(len(shape)),
+                CODES[np.dtype(dtype)],
+                int64s(strides),
+                ctypes.c_int64(offset),
+                2,
+                int64s([storage]),
+                ctypes.c_uint64(1),
+                ctypes.c_void_p(address),
             )
             or 0
-        )  # fmt: skip
+        )
 
     def scalar(self, value: complex) -> int:
         """aclCreateScalar of a Python number."""

@@ -18,23 +18,20 @@ SOURCE = Path(__file__).with_name("source")
 CORE = "libnpu_simulator.so"
 # Each library, its sources, and what it is linked with.
 LIBRARIES = {
-    CORE: (["state.c", "memory.c", "stream.c"], []),
+    CORE: (["state.c", "memory.c", "stream.c", "order.c"], []),
     "libascendcl.so": (["runtime.c", "streams_and_events.c"], [CORE]),
     "libnnopbase.so": (["objects.c", "executor.c"], [CORE]),
     "libascend_hal.so": (["hal.c"], [CORE]),
 }
 # Which library has the ops of which repository. "single" is CANN up to 8.3, "split" CANN from 8.5 on, "features" the
 # former with feature libraries beside it.
+REPOSITORIES = ("ops-math", "ops-nn", "ops-cv", "ops-transformer")
 VARIANTS = {
-    "single": {"ops-math": "libopapi.so", "ops-nn": "libopapi.so", "ops-cv": "libopapi.so", "ops-transformer": "libopapi.so"},
-    "split": {repository: f"libopapi_{repository[4:]}.so" for repository in ("ops-math", "ops-nn", "ops-cv", "ops-transformer")},
-    "features": {
-        "ops-math": "libaclnn_math.so",
-        "ops-nn": "libaclnn_ops_infer.so",
-        "ops-cv": "libopapi.so",
-        "ops-transformer": "libopapi.so",
-    },
-}  # fmt: skip
+    "single": dict.fromkeys(REPOSITORIES, "libopapi.so"),
+    "split": {repository: f"libopapi_{repository[4:]}.so" for repository in REPOSITORIES},
+    "features": dict.fromkeys(REPOSITORIES, "libopapi.so")
+    | {"ops-math": "libaclnn_math.so", "ops-nn": "libaclnn_ops_infer.so"},
+}
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,7 @@ class Argument(ctypes.Structure):
         ("items", ctypes.c_void_p),
         ("handle", ctypes.c_void_p),
         ("generation", ctypes.c_uint64),
+        ("written", ctypes.c_int64),
     ]
 
 
@@ -82,6 +83,8 @@ class Memory:
     def __init__(self, real: bool) -> None:
         self.real = real
         self.arguments: list[tuple[np.ndarray, Argument]] = []
+        self.current: Argument | None = None  # the one of the op that arrays are made for
+        self.owners: dict[int, Argument] = {}
 
     def array(self, argument: Argument) -> np.ndarray:
         """The view that a descriptor is."""
@@ -94,7 +97,20 @@ class Memory:
             offset = argument.offset * dtype.itemsize
             found = np.ndarray(shape, dtype, self._buffer(argument), offset, strides)
         self.arguments.append((found, argument))
+        if self.current is not None:
+            self.owners[id(found)] = self.current
         return found
+
+    def value(self, argument: Argument) -> Any:
+        """An argument of the op."""
+        self.current = argument
+        return _value(argument, self)
+
+    def note_written(self, array: np.ndarray) -> None:
+        """That an evaluator writes an array."""
+        owner = self.owners.get(id(array))
+        if owner is not None:
+            owner.written = 1
 
     def _buffer(self, argument: Argument) -> Any:
         if self.real:
@@ -212,9 +228,9 @@ class Device:
             if real:
                 self._report_shape(argument, shape)
 
-        begin(report)
+        begin(report, memory.note_written)
         with np.errstate(all="ignore"):
-            evaluator(*(_value(argument, memory) for argument in arguments))
+            evaluator(*map(memory.value, arguments))
         return 0
 
     def _report_shape(self, argument: Argument, shape: tuple[int, ...]) -> None:
@@ -300,7 +316,7 @@ class Device:
 
     @contextmanager
     def scheduled(self, seed: int) -> Iterator[None]:
-        """One stream at a time runs, in an order that the number decides. What is queued meanwhile starts at the end."""
+        """One stream at a time runs, in an order that the number decides. What is queued starts when the block ends."""
         self.core.sim_schedule(ctypes.c_int64(seed))
         self.core.sim_pause_all(1)
         try:
@@ -312,8 +328,8 @@ class Device:
 
     @contextmanager
     def injected(self, name: str, code: int, phase: int = 2, nth: int = 1) -> Iterator[None]:
-        """The nth call from now on fails: of an op (phase 0 GetWorkspaceSize, 2 launch, 1 when it runs) or of a function
-        of the runtime (phase 2; 1 for what streams do). A `*` at the end of the name stands for anything."""
+        """The nth call from now on fails: of an op (phase 0 GetWorkspaceSize, 2 launch, 1 when it runs) or of a
+        function of the runtime (phase 2; 1 for what streams do). A `*` at the end of the name stands for anything."""
         self.core.sim_inject(name.encode(), nth, code, phase)
         try:
             yield

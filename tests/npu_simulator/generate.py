@@ -56,7 +56,7 @@ def stub(signature: Signature) -> str:
     values = ", ".join(f"{{.{C_TYPES[kind][1]} = a{number}}}" for number, kind in enumerate(signature.kinds))
     name = signature.name
     return (
-        f'static sim_op op_{name} = {{"{name}", "{signature.kinds}", 0, {{0}}}};\n'
+        f'static sim_op op_{name} = {{"{name}", "{signature.kinds}", 0, 0, {{0}}}};\n'
         f"int {name}GetWorkspaceSize({parameters}uint64_t *size, void **executor) {{\n"
         f"    sim_value values[] = {{{values}}};\n"
         f"    return sim_phase1(&op_{name}, values, size, executor);\n"

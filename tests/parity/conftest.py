@@ -3,6 +3,7 @@
 import pytest
 
 from tests.harness import ADVICE
+from tests.npu.fixtures import client, device, toolkit  # noqa: F401 (for the evaluators of the simulated NPU)
 
 try:
     import torch

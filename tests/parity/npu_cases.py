@@ -312,12 +312,20 @@ def numpy_of(value: torch.Tensor, dtype: np.dtype) -> np.ndarray:
 backward_of("SigmoidBackward", torch.sigmoid, of_result=True)
 backward_of("TanhBackward", torch.tanh, of_result=True)
 for _name, _function, *_numbers in (
-    ("SiluBackward", F.silu), ("GeluBackward", F.gelu), ("MishBackward", F.mish), ("HardswishBackward", F.hardswish),
-    ("HardswishBackwardV2", F.hardswish), ("HardsigmoidBackward", F.hardsigmoid), ("ThresholdBackward", lambda x, t: F.threshold(x, t, 0.0), 0.5),
-    ("SoftplusBackward", F.softplus, 1.5, 1.0), ("HardtanhBackward", F.hardtanh, -1.0, 1.0), ("HardshrinkBackward", F.hardshrink, 0.5),
-    ("SoftshrinkBackward", F.softshrink, 0.5), ("FastGeluBackward", lambda x: x * torch.sigmoid(1.702 * x)),
+    ("SiluBackward", F.silu),
+    ("GeluBackward", F.gelu),
+    ("MishBackward", F.mish),
+    ("HardswishBackward", F.hardswish),
+    ("HardswishBackwardV2", F.hardswish),
+    ("HardsigmoidBackward", F.hardsigmoid),
+    ("ThresholdBackward", lambda x, t: F.threshold(x, t, 0.0), 0.5),
+    ("SoftplusBackward", F.softplus, 1.5, 1.0),
+    ("HardtanhBackward", F.hardtanh, -1.0, 1.0),
+    ("HardshrinkBackward", F.hardshrink, 0.5),
+    ("SoftshrinkBackward", F.softshrink, 0.5),
+    ("FastGeluBackward", lambda x: x * torch.sigmoid(1.702 * x)),
     ("SwishBackward", lambda x, b: x * torch.sigmoid(b * x), 1.5),
-):  # fmt: skip
+):
     backward_of(_name, _function, *_numbers)
 case("aclnnLeakyReluBackward", lambda m: (m.x(3, 4), m.x(3, 4), 0.1, False, OUT), torch.ops.aten.leaky_relu_backward)
 case(
@@ -591,12 +599,14 @@ case("aclnnBatchMatMul", lambda m: (m.x(2, 3, 4), m.x(2, 4, 2), OUT, 0), lambda 
 case("aclnnMv", lambda m: (m.x(3, 4), m.x(4), OUT, 0), lambda x, y, c: torch.mv(x, y))
 case("aclnnDot", lambda m: (m.x(4), m.x(4), OUT), torch.dot)
 for _name, _shapes in {
-    "addmm": ((3, 2), (3, 4), (4, 2)), "baddbmm": ((2, 3, 2), (2, 3, 4), (2, 4, 2)), "addbmm": ((3, 2), (2, 3, 4), (2, 4, 2)),
-}.items():  # fmt: skip
+    "addmm": ((3, 2), (3, 4), (4, 2)),
+    "baddbmm": ((2, 3, 2), (2, 3, 4), (2, 4, 2)),
+    "addbmm": ((3, 2), (2, 3, 4), (2, 4, 2)),
+}.items():
     case(
         f"aclnn{_name.capitalize()}",
         lambda m, s=_shapes: (m.x(*s[0]), m.x(*s[1]), m.x(*s[2]), 0.5, 2.0, OUT, 0),
-        lambda x, a, b, beta, alpha, c, f=getattr(torch, _name): f(x, a, b, beta=beta, alpha=alpha),
+        lambda x, a, b, beta, alpha, c, n=_name: getattr(torch, n)(x, a, b, beta=beta, alpha=alpha),
     )
 case(
     "aclnnAddmv",

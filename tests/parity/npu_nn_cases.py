@@ -396,24 +396,39 @@ for _name in ("aclnnDropoutBackward", "aclnnDropoutV3Grad"):
 
 # Each a seed and an offset; a sample has to look like what it is of.
 RANDOM: dict[str, tuple[Callable[[np.ndarray], tuple[Any, ...]], Callable[[np.ndarray], bool]]] = {
-    "aclnnInplaceUniform": (lambda o: (o, -1.0, 3.0, 7, 0), lambda v: v.min() >= -1 and v.max() < 3 and abs(v.mean() - 1) < 0.1),
+    "aclnnInplaceUniform": (
+        lambda o: (o, -1.0, 3.0, 7, 0),
+        lambda v: v.min() >= -1 and v.max() < 3 and abs(v.mean() - 1) < 0.1,
+    ),
     "aclnnInplaceNormal": (lambda o: (o, 2.0, 3.0, 7, 0), lambda v: abs(v.mean() - 2) < 0.2 and abs(v.std() - 3) < 0.2),
-    "aclnnNormalFloatFloat": (lambda o: (2.0, 3.0, 7, 0, o), lambda v: abs(v.mean() - 2) < 0.2 and abs(v.std() - 3) < 0.2),
+    "aclnnNormalFloatFloat": (
+        lambda o: (2.0, 3.0, 7, 0, o),
+        lambda v: abs(v.mean() - 2) < 0.2 and abs(v.std() - 3) < 0.2,
+    ),
     "aclnnNormalFloatTensor": (lambda o: (2.0, np.full_like(o, 3), 7, 0, o), lambda v: abs(v.std() - 3) < 0.2),
     "aclnnNormalTensorFloat": (lambda o: (np.full_like(o, 2), 3.0, 7, 0, o), lambda v: abs(v.mean() - 2) < 0.2),
-    "aclnnNormalTensorTensor": (lambda o: (np.full_like(o, 2), np.full_like(o, 3), 7, 0, o), lambda v: abs(v.std() - 3) < 0.2),
-    "aclnnBernoulli": (lambda o: (o, 0.3, 7, 4, o), lambda v: set(np.unique(v)) == {0, 1} and abs(v.mean() - 0.3) < 0.05),
+    "aclnnNormalTensorTensor": (
+        lambda o: (np.full_like(o, 2), np.full_like(o, 3), 7, 0, o),
+        lambda v: abs(v.std() - 3) < 0.2,
+    ),
+    "aclnnBernoulli": (
+        lambda o: (o, 0.3, 7, 4, o),
+        lambda v: set(np.unique(v)) == {0, 1} and abs(v.mean() - 0.3) < 0.05,
+    ),
     "aclnnBernoulliTensor": (lambda o: (o, np.full_like(o, 0.3), 7, 4, o), lambda v: abs(v.mean() - 0.3) < 0.05),
     "aclnnInplaceBernoulli": (lambda o: (o, 0.3, 7, 4), lambda v: abs(v.mean() - 0.3) < 0.05),
     "aclnnInplaceBernoulliTensor": (lambda o: (o, np.full_like(o, 0.3), 7, 4), lambda v: abs(v.mean() - 0.3) < 0.05),
     "aclnnInplaceRandom": (lambda o: (o, -2, 3, 7, 0), lambda v: set(np.unique(v)) == {-2, -1, 0, 1, 2}),
-    "aclnnInplaceRandomWithoutFromTo": (lambda o: (o, 7, 0), lambda v: v.min() >= 0 and v.max() <= 2**24 and len(set(v)) > 3990),
+    "aclnnInplaceRandomWithoutFromTo": (
+        lambda o: (o, 7, 0),
+        lambda v: v.min() >= 0 and v.max() <= 2**24 and len(set(v)) > 3990,
+    ),
     "aclnnRandperm": (lambda o: (len(o), 7, 0, o), lambda v: sorted(v) == list(range(len(v)))),
     "aclnnMultinomial": (
         lambda o: (np.array([1, 0, 3], "f4"), len(o), True, 7, 0, o),
         lambda v: set(np.unique(v)) == {0, 2} and abs((v == 2).mean() - 0.75) < 0.05,
     ),
-}  # fmt: skip
+}
 
 
 def _share(mask: np.ndarray, count: int) -> float:
@@ -552,12 +567,21 @@ def _fused(
 case(
     "aclnnFusedAdamw",
     lambda m: (
-        [m.x(3), m.x(2, 2)], [m.x(3), m.x(2, 2)], [m.x(3), m.x(2, 2)], [m.part(3), m.part(2, 2)], [], [np.array([3.0], "f4"), np.array([5.0], "f4")],
-        np.array([2.0], "f4"), np.array([0.0], "f4"), *_ADAM_NUMBERS, False, False,
+        [m.x(3), m.x(2, 2)],
+        [m.x(3), m.x(2, 2)],
+        [m.x(3), m.x(2, 2)],
+        [m.part(3), m.part(2, 2)],
+        [],
+        [np.array([3.0], "f4"), np.array([5.0], "f4")],
+        np.array([2.0], "f4"),
+        np.array([0.0], "f4"),
+        *_ADAM_NUMBERS,
+        False,
+        False,
     ),
     _fused,
     ("float32",),
-)  # fmt: skip
+)
 
 
 def lists(m: Maker, make: str = "x") -> list[np.ndarray]:
@@ -753,10 +777,23 @@ for _name, _more in (("aclnnGroupedMatmulV4", ()), ("aclnnGroupedMatmulV5", (Non
     case(
         _name,
         lambda m, more=_more: (
-            [m.x(5, 4)], [m.x(3, 4, 2)], [m.x(3, 2)], *[None] * 5, _GROUPS.copy(), *[None] * 3, 2, 0, 0, 0, *more, [OUT], None, None,
+            [m.x(5, 4)],
+            [m.x(3, 4, 2)],
+            [m.x(3, 2)],
+            *[None] * 5,
+            _GROUPS.copy(),
+            *[None] * 3,
+            2,
+            0,
+            0,
+            0,
+            *more,
+            [OUT],
+            None,
+            None,
         ),
         lambda *a: [_grouped(*a)],
-    )  # fmt: skip
+    )
 
 
 def _permuted(x: torch.Tensor, index: torch.Tensor, *_: Any) -> tuple[torch.Tensor, torch.Tensor]:

@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from tests.npu.client import Client
-from tests.npu.conftest import client, device, toolkit  # noqa: F401 (fixtures)
 from tests.npu_simulator.evaluate import EVALUATORS
 from tests.npu_simulator.generate import signatures
 from tests.parity.npu_cases import BFLOAT16, CASES, DYNAMIC, OUT, Maker, torch_of
@@ -175,7 +174,7 @@ def tried(name: str, dtypes: Sequence[str]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_an_evaluator_computes_what_torch_computes(client, name):  # noqa: F811
+def test_an_evaluator_computes_what_torch_computes(client, name):
     build, function, dtypes = CASES[name]
     for dtype, layout in tried(name, dtypes):
         check(client, name, build, function, dtype, layout)
@@ -214,7 +213,7 @@ def keeps_dtype(build: Any, function: Any, dtype: str, name: str) -> bool:
 
 
 @pytest.mark.parametrize("name", IN_PLACE)
-def test_an_in_place_form_writes_its_first_argument(client, name):  # noqa: F811
+def test_an_in_place_form_writes_its_first_argument(client, name):
     build, function, dtypes = IN_PLACE[name]
     fitting = [dtype for dtype in dtypes if keeps_dtype(build, function, dtype, name)]
     assert fitting
@@ -223,7 +222,7 @@ def test_an_in_place_form_writes_its_first_argument(client, name):  # noqa: F811
 
 
 @pytest.mark.parametrize("build", MORE_CONVOLUTIONS)
-def test_convolutions(client, build):  # noqa: F811
+def test_convolutions(client, build):
     _, function, _ = CASES["aclnnConvolution"]
     check(client, "aclnnConvolution", build, function, "float32", "contiguous")
     arguments = build(Maker("float32", "more"))
@@ -238,7 +237,7 @@ def test_convolutions(client, build):  # noqa: F811
 
 
 @pytest.mark.parametrize("options", GRIDS)
-def test_grids(client, options):  # noqa: F811
+def test_grids(client, options):
     for name in ("aclnnGridSampler2D", "aclnnGridSampler2DBackward"):
         build, function, _ = CASES[name]
 
@@ -251,7 +250,7 @@ def test_grids(client, options):  # noqa: F811
 
 
 @pytest.mark.parametrize("name", RANDOM)
-def test_random_numbers_are_of_their_distribution(client, name):  # noqa: F811
+def test_random_numbers_are_of_their_distribution(client, name):
     arguments, holds = RANDOM[name]
     dtype = "int64" if name in ("aclnnRandperm", "aclnnMultinomial") else "float32"
     samples = []
@@ -264,7 +263,7 @@ def test_random_numbers_are_of_their_distribution(client, name):  # noqa: F811
 
 
 @pytest.mark.parametrize("name", MASKS)
-def test_masks_have_a_bit_for_each_element(client, name):  # noqa: F811
+def test_masks_have_a_bit_for_each_element(client, name):
     mask = np.zeros(MASK_BYTES, np.uint8)
     arguments = MASKS[name](mask)
     client.run(name, *arguments)
@@ -274,7 +273,7 @@ def test_masks_have_a_bit_for_each_element(client, name):  # noqa: F811
         np.testing.assert_allclose(out, kept / np.float32(0.75), rtol=1e-6)
 
 
-def test_the_mask_of_a_pool_leads_back_to_its_maxima(client):  # noqa: F811
+def test_the_mask_of_a_pool_leads_back_to_its_maxima(client):
     x = np.random.default_rng(0).permutation(84).reshape(1, 2, 7, 6).astype("f4")
     sizes = (3, 2), (2, 1), (1, 0), (1, 1), False
     expected = torch.nn.functional.max_pool2d(torch_of(x).requires_grad_(), *sizes)

@@ -1,4 +1,4 @@
-"""What each ACLNN op computes: a plain function of arrays for each, called with the arguments of its header in their order.
+"""What each ACLNN op computes: a plain function of arrays for each, with the arguments of its header.
 
 Written from CANN's documents, and from nothing else of this project: the tests refuse an import of mindtorch here.
 """
@@ -12,6 +12,8 @@ import numpy as np
 from tests.npu_simulator.evaluate import (
     activation,
     attention,
+    blending,
+    counting,
     creation,
     indexing,
     linalg,
@@ -19,6 +21,7 @@ from tests.npu_simulator.evaluate import (
     norms,
     optim,
     pointwise,
+    pools,
     reduction,
     resample,
     windows,
@@ -28,11 +31,14 @@ from tests.npu_simulator.generate import Signature, signatures
 
 MODULES = (
     pointwise,
+    blending,
     activation,
     reduction,
+    counting,
     indexing,
     linalg,
     windows,
+    pools,
     norms,
     loss,
     creation,

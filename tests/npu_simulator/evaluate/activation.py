@@ -10,15 +10,39 @@ from tests.npu_simulator.evaluate.contract import (
     Evaluator,
     axis,
     expect,
+    is_inexact,
     real,
     require,
     same_dtype,
     store,
     wide,
 )
-from tests.npu_simulator.evaluate.pointwise import Function, gelu, gelu_slope, sigmoid, softplus
+from tests.npu_simulator.evaluate.pointwise import Function, fast_gelu, gelu, gelu_slope, sigmoid, softplus
 
 EVALUATORS: dict[str, Evaluator] = {}
+
+# Which take floating tensors only.
+ACTIVATIONS: dict[str, Function] = {
+    "Gelu": gelu, "FastGelu": fast_gelu, "FastGeluV2": fast_gelu, "Silu": lambda x: x * sigmoid(x),
+    "Mish": lambda x: x * np.tanh(softplus(x)), "Hardswish": lambda x: x * np.clip(x + 3, 0, 6) / 6,
+    "Hardsigmoid": lambda x: np.clip(x + 3, 0, 6) / 6, "LogSigmoid": lambda x: -softplus(-x),
+    "Selu": lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(np.minimum(x, 0))),
+    "Softsign": lambda x: x / (1 + np.abs(x)),
+}  # fmt: skip
+
+
+def activation(function: Function) -> Evaluator:
+    """Of a floating tensor, delivered in its dtype."""
+
+    def evaluate(self: Any, out: Any) -> None:
+        values = wide(self)
+        require(is_inexact(self.dtype), f"{self.dtype} is not floating")
+        store(out, function(values), dtype=self.dtype)
+
+    return evaluate
+
+
+EVALUATORS |= {f"aclnn{name}": activation(function) for name, function in ACTIVATIONS.items()}
 
 
 def _with_numbers(function: Function) -> Evaluator:

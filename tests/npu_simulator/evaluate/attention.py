@@ -213,7 +213,7 @@ def _grouped_matmul_v4(
     groups: Any, active: Any, active_scale: Any, active_offset: Any, split: int, group_type: int, list_type: int,
     act_type: int, out: Any, act_out: Any, dynamic_scale: Any,
 ) -> None:  # fmt: skip
-    # groupListType: 0 sums up to each group, 1 the size of each; groupType: -1 none, 0 rows; splitItem: 2 or 3 one output
+    # groupListType: 0 sums up to each group, 1 the size of each; groupType: -1 none, 0 rows; splitItem 2, 3: one output
     _none(scale, offset, anti_scale, anti_offset, per_token, active, active_scale, active_offset)
     if group_type == -1:
         require(len(x) == len(weight) == len(out), "lists differ in length")

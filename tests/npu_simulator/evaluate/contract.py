@@ -140,6 +140,8 @@ def real(array: Any) -> np.ndarray:
 
 # -------------------- outputs --------------------
 
+_current = threading.local()
+
 
 def expect(
     out: Any, shape: Iterable[int], dtype: np.dtype | None = None, castable_from: np.dtype | None = None
@@ -157,8 +159,16 @@ def store(out: Any, values: Any, dtype: np.dtype | None = None, castable_from: n
     """Writes a result into the view that was passed for it."""
     values = np.asarray(values)
     expect(out, values.shape, dtype, castable_from)
+    note_written(out)
     with np.errstate(all="ignore"):
         out[...] = values != 0 if out.dtype == BOOL else values.astype(out.dtype)
+
+
+def note_written(out: np.ndarray) -> None:
+    """That an output is written, for those who look at the order of uses."""
+    written = getattr(_current, "written", None)
+    if written is not None:
+        written(out)
 
 
 def store_if(out: Any, values: Callable[[], Any], wanted: bool = True, **checks: Any) -> None:
@@ -167,12 +177,10 @@ def store_if(out: Any, values: Callable[[], Any], wanted: bool = True, **checks:
         store(out, values(), **checks)
 
 
-_current = threading.local()
-
-
-def begin(report_shape: Callable[[np.ndarray, tuple[int, ...]], None]) -> None:
-    """Says who is told sizes that depend on the data."""
+def begin(report_shape: Callable[[np.ndarray, tuple[int, ...]], None], written: Callable[[np.ndarray], None]) -> None:
+    """Says who is told sizes that depend on the data, and what is written."""
     _current.report_shape = report_shape
+    _current.written = written
 
 
 def store_prefix(out: Any, values: np.ndarray, bound: Sequence[int]) -> None:
@@ -182,6 +190,7 @@ def store_prefix(out: Any, values: np.ndarray, bound: Sequence[int]) -> None:
     need = math.prod(bound)
     require(out.size >= need, f"the output has room for {out.size} elements, and there may be {need}")
     contiguous(out)
+    note_written(out)
     out.reshape(-1)[: values.size] = values.reshape(-1).astype(out.dtype)
     _current.report_shape(out, values.shape)
 

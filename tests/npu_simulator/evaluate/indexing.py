@@ -28,7 +28,7 @@ EVALUATORS: dict[str, Evaluator] = {}
 
 
 def positions(index: Any, size: int) -> np.ndarray:
-    """Positions along a dimension, negative ones counted from the end. Beyond it a device reads what it likes: not here."""
+    """Positions along a dimension, negative ones from the end. Beyond it a device reads anything: not here."""
     if index is None:
         refuse("an index is null", 161001)
     require(index.dtype in (INT32, INT64, np.dtype("uint8")), f"an index of {index.dtype}")

@@ -24,7 +24,7 @@ EVALUATORS: dict[str, Evaluator] = {}
 
 
 def _statistic(out: Any, values: np.ndarray, input: Any) -> None:
-    """A mean or the like, in a floating dtype that is no narrower than the input's; of any shape with as many elements."""
+    """A mean or the like, in a floating dtype that is no narrower than the input's."""
     if out is None:
         return
     require(is_floating(out.dtype) and out.dtype.itemsize >= input.dtype.itemsize, f"statistics in {out.dtype}")
@@ -176,10 +176,10 @@ def _by_channel(values: np.ndarray, rank: int) -> np.ndarray:
 
 
 def _batch_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float,
-    out: Any, save_mean: Any, save_invstd: Any,
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float,
+    eps: float, out: Any, save_mean: Any, save_invstd: Any,
 ) -> None:  # fmt: skip
-    # saveMean, saveInvstd: "written in training only". Running statistics are updated in place, with the unbiased variance.
+    # saveMean, saveInvstd: "written in training only". Running statistics change in place, by the unbiased variance.
     require(input is not None and input.ndim >= 2, "an input of (N, C, ..) is needed")
     x, channels = wide(input), (input.shape[1],)
     dims = (0, *range(2, x.ndim))

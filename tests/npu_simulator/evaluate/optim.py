@@ -125,11 +125,28 @@ def _of_three(function: Function) -> Evaluator:
 
 
 ONE: dict[str, Function] = {
-    "Abs": np.abs, "Acos": np.arccos, "Asin": np.arcsin, "Atan": np.arctan, "Cos": np.cos, "Cosh": np.cosh, "Exp": np.exp,
-    "Expm1": np.expm1, "Log": np.log, "Log10": np.log10, "Log1p": np.log1p, "Log2": np.log2, "Neg": np.negative,
-    "Reciprocal": lambda x: 1 / x, "Sigmoid": sigmoid, "Sin": np.sin, "Sinh": np.sinh, "Sqrt": np.sqrt, "Tan": np.tan,
-    "Tanh": np.tanh, "Copy": lambda x: x,
-}  # fmt: skip
+    "Abs": np.abs,
+    "Acos": np.arccos,
+    "Asin": np.arcsin,
+    "Atan": np.arctan,
+    "Cos": np.cos,
+    "Cosh": np.cosh,
+    "Exp": np.exp,
+    "Expm1": np.expm1,
+    "Log": np.log,
+    "Log10": np.log10,
+    "Log1p": np.log1p,
+    "Log2": np.log2,
+    "Neg": np.negative,
+    "Reciprocal": lambda x: 1 / x,
+    "Sigmoid": sigmoid,
+    "Sin": np.sin,
+    "Sinh": np.sinh,
+    "Sqrt": np.sqrt,
+    "Tan": np.tan,
+    "Tanh": np.tanh,
+    "Copy": lambda x: x,
+}
 SCALARS: dict[str, Function] = {
     "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Pow": np.power, "Maximum": np.maximum,
     "Minimum": np.minimum,

@@ -103,48 +103,60 @@ def softplus(x: np.ndarray) -> np.ndarray:
 
 
 WITH_FRACTIONS: dict[str, Function] = {
-    "Acos": np.arccos, "Acosh": np.arccosh, "Asin": np.arcsin, "Asinh": np.arcsinh, "Atan": np.arctan,
-    "Atanh": np.arctanh, "Cos": np.cos, "Cosh": np.cosh, "Digamma": special.digamma, "Erf": special.erf,
-    "Erfc": special.erfc, "Erfinv": special.erfinv, "Exp": np.exp, "Exp2": np.exp2, "Expm1": np.expm1,
-    "Lgamma": special.gammaln, "Log": np.log, "Log10": np.log10, "Log1p": np.log1p, "Log2": np.log2,
-    "Reciprocal": lambda x: 1 / x, "Rsqrt": lambda x: 1 / np.sqrt(x), "Sigmoid": sigmoid, "Sin": np.sin,
-    "Sinc": _sinc, "Sinh": np.sinh, "Sqrt": np.sqrt, "Tan": np.tan, "Tanh": np.tanh, "Ndtri": special.ndtri,
-}  # fmt: skip
+    "Acos": np.arccos,
+    "Acosh": np.arccosh,
+    "Asin": np.arcsin,
+    "Asinh": np.arcsinh,
+    "Atan": np.arctan,
+    "Atanh": np.arctanh,
+    "Cos": np.cos,
+    "Cosh": np.cosh,
+    "Digamma": special.digamma,
+    "Erf": special.erf,
+    "Erfc": special.erfc,
+    "Erfinv": special.erfinv,
+    "Exp": np.exp,
+    "Exp2": np.exp2,
+    "Expm1": np.expm1,
+    "Lgamma": special.gammaln,
+    "Log": np.log,
+    "Log10": np.log10,
+    "Log1p": np.log1p,
+    "Log2": np.log2,
+    "Reciprocal": lambda x: 1 / x,
+    "Rsqrt": lambda x: 1 / np.sqrt(x),
+    "Sigmoid": sigmoid,
+    "Sin": np.sin,
+    "Sinc": _sinc,
+    "Sinh": np.sinh,
+    "Sqrt": np.sqrt,
+    "Tan": np.tan,
+    "Tanh": np.tanh,
+    "Ndtri": special.ndtri,
+}
 EXACT: dict[str, Function] = {
-    "Abs": np.abs, "Ceil": _floor_like(np.ceil), "Floor": _floor_like(np.floor), "Round": _floor_like(np.rint),
-    "Trunc": _floor_like(np.trunc), "Neg": np.negative, "Sign": _sign, "Square": np.square, "Relu": lambda x: np.maximum(x, 0),
-    "Frac": lambda x: x - np.trunc(x), "SquaredRelu": lambda x: np.maximum(x, 0) ** 2,
-}  # fmt: skip
+    "Abs": np.abs,
+    "Ceil": _floor_like(np.ceil),
+    "Floor": _floor_like(np.floor),
+    "Round": _floor_like(np.rint),
+    "Trunc": _floor_like(np.trunc),
+    "Neg": np.negative,
+    "Sign": _sign,
+    "Square": np.square,
+    "Relu": lambda x: np.maximum(x, 0),
+    "Frac": lambda x: x - np.trunc(x),
+    "SquaredRelu": lambda x: np.maximum(x, 0) ** 2,
+}
 PREDICATES: dict[str, Function] = {
-    "IsFinite": np.isfinite, "IsPosInf": lambda x: x == np.inf, "IsNegInf": lambda x: x == -np.inf,
+    "IsFinite": np.isfinite,
+    "IsPosInf": lambda x: x == np.inf,
+    "IsNegInf": lambda x: x == -np.inf,
     "Signbit": lambda x: np.signbit(x) if is_inexact(x.dtype) else x < 0,
-}  # fmt: skip
-# Which take floating tensors only.
-ACTIVATIONS: dict[str, Function] = {
-    "Gelu": gelu, "FastGelu": fast_gelu, "FastGeluV2": fast_gelu, "Silu": lambda x: x * sigmoid(x),
-    "Mish": lambda x: x * np.tanh(softplus(x)), "Hardswish": lambda x: x * np.clip(x + 3, 0, 6) / 6,
-    "Hardsigmoid": lambda x: np.clip(x + 3, 0, 6) / 6, "LogSigmoid": lambda x: -softplus(-x),
-    "Selu": lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(np.minimum(x, 0))),
-    "Softsign": lambda x: x / (1 + np.abs(x)),
-}  # fmt: skip
+}
 
 EVALUATORS |= {f"aclnn{name}": with_fractions(function) for name, function in WITH_FRACTIONS.items()}
 EVALUATORS |= {f"aclnn{name}": exact(function) for name, function in EXACT.items()}
 EVALUATORS |= {f"aclnn{name}": predicate(function) for name, function in PREDICATES.items()}
-
-
-def activation(function: Function) -> Evaluator:
-    """Of a floating tensor, delivered in its dtype."""
-
-    def evaluate(self: Any, out: Any) -> None:
-        values = wide(self)
-        require(is_inexact(self.dtype), f"{self.dtype} is not floating")
-        store(out, function(values), dtype=self.dtype)
-
-    return evaluate
-
-
-EVALUATORS |= {f"aclnn{name}": activation(function) for name, function in ACTIVATIONS.items()}
 
 
 def _logical_not(self: Any, out: Any) -> None:
@@ -304,14 +316,21 @@ def _xlogy(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 BINARY: dict[str, Function] = {
-    "Mul": np.multiply, "Maximum": np.maximum, "Minimum": np.minimum,
-    "RemainderTensorTensor": divide_exactly(_remainder), "FmodTensor": divide_exactly(np.fmod),
-    "FloorDivide": _floor_quotient, "PowTensorTensor": _power, "ClampMinTensor": np.maximum, "ClampMaxTensor": np.minimum,
+    "Mul": np.multiply,
+    "Maximum": np.maximum,
+    "Minimum": np.minimum,
+    "RemainderTensorTensor": divide_exactly(_remainder),
+    "FmodTensor": divide_exactly(np.fmod),
+    "FloorDivide": _floor_quotient,
+    "PowTensorTensor": _power,
+    "ClampMinTensor": np.maximum,
+    "ClampMaxTensor": np.minimum,
     "Gcd": np.gcd,
-}  # fmt: skip
+}
 FRACTIONS: dict[str, Function] = {
-    "Div": np.divide, "Atan2": np.arctan2, "LogAddExp": np.logaddexp, "LogAddExp2": np.logaddexp2, "XLogYTensor": _xlogy,
-}  # fmt: skip
+    "Div": np.divide, "Atan2": np.arctan2, "LogAddExp": np.logaddexp, "LogAddExp2": np.logaddexp2,
+    "XLogYTensor": _xlogy,
+}  # fmt: skip  # fmt: skip
 COMPARISONS = {
     "Eq": np.equal, "Ne": np.not_equal, "Gt": np.greater, "Ge": np.greater_equal, "Lt": np.less, "Le": np.less_equal,
 }  # fmt: skip
@@ -416,66 +435,4 @@ EVALUATORS |= {
     "aclnnComplex": _complex,
     "aclnnPolar": _polar,
     "aclnnHeaviside": _heaviside,
-}
-
-# -------------------- three and more --------------------
-
-
-def _three(*tensors: Any) -> tuple[np.dtype, list[np.ndarray]]:
-    if any(tensor is None for tensor in tensors):
-        refuse("a required tensor is null", 161001)
-    dtype = tensors[0].dtype
-    for tensor in tensors[1:]:
-        dtype = promote(dtype, tensor.dtype)
-    computed = wide(np.empty((), dtype)).dtype
-    shape = broadcast(*(tensor.shape for tensor in tensors))
-    return dtype, [np.broadcast_to(tensor.astype(computed), shape) for tensor in tensors]
-
-
-def _addc(function: Function) -> Evaluator:
-    def evaluate(self: Any, tensor1: Any, tensor2: Any, value: Any, out: Any) -> None:
-        dtype, (x, one, two) = _three(self, tensor1, tensor2)
-        store(out, function(x, one, two, value), castable_from=dtype)
-
-    return evaluate
-
-
-def _lerp(self: Any, end: Any, weight: Any, out: Any) -> None:
-    dtype, (x, y, w) = _three(self, end, weight)
-    store(out, x + w * (y - x), castable_from=dtype)
-
-
-def _lerps(self: Any, end: Any, weight: Any, out: Any) -> None:
-    dtype, (x, y) = _three(self, end)
-    store(out, x + weight * (y - x), castable_from=dtype)
-
-
-def _where(condition: Any, self: Any, other: Any, out: Any) -> None:
-    require(condition is not None and condition.dtype in (BOOL, np.uint8), "the condition is neither bool nor uint8")
-    dtype = promote(self.dtype, other.dtype)
-    x, y = (tensor.astype(wide(np.empty((), dtype)).dtype) for tensor in (self, other))
-    broadcast(condition.shape, x.shape, y.shape)
-    store(out, np.where(condition != 0, x, y), castable_from=dtype)
-
-
-def _clamp(self: Any, low: Any, high: Any, out: Any) -> None:
-    # Either bound may be null. Where the lower one is above the upper one, the upper one counts.
-    require(low is not None or high is not None, "both bounds are null")
-    values, dtype = wide(self), self.dtype
-    for bound, function in ((low, np.maximum), (high, np.minimum)):
-        if bound is not None:
-            dtype = promote(dtype, bound.dtype) if isinstance(bound, np.ndarray) else promote_scalar(dtype, bound)
-            values = function(values, wide(bound) if isinstance(bound, np.ndarray) else bound)
-    store(out, values, castable_from=dtype)
-
-
-EVALUATORS |= {
-    "aclnnAddcmul": _addc(lambda x, one, two, value: x + value * one * two),
-    "aclnnAddcdiv": _addc(lambda x, one, two, value: x + value * one / two),
-    "aclnnLerp": _lerp,
-    "aclnnLerps": _lerps,
-    "aclnnSWhere": _where,
-    "aclnnClamp": _clamp,
-    "aclnnClampTensor": _clamp,
-    "aclnnHardtanh": _clamp,
 }

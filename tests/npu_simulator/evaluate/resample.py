@@ -18,7 +18,7 @@ EVALUATORS: dict[str, Evaluator] = {}
 
 
 def _unnormalized(x: np.ndarray, size: int, align: bool) -> tuple[np.ndarray, float]:
-    """From -1..1 to positions, and the slope: the ends are centres of the outer elements if aligned, else their edges."""
+    """From -1..1 to positions, and the slope: the ends are centres of the outer elements, or their edges."""
     slope = (size - 1) / 2 if align else size / 2
     return ((x + 1) / 2 * (size - 1) if align else ((x + 1) * size - 1) / 2), slope
 
@@ -79,7 +79,7 @@ _NEIGHBOURS: tuple[Callable[..., Any], ...] = (_linear, _nearest, _cubic_neighbo
 
 
 class Sampler:
-    """Where each point of a grid takes its value from. A grid's last dimension counts from the last one of the planes."""
+    """Where each point of a grid takes its value from. Of a grid, x comes first: the last dimension."""
 
     def __init__(self, size: Sequence[int], grid: np.ndarray, mode: int, padding: int, align: bool) -> None:
         require(mode in (0, 1, 2) and (mode < 2 or len(size) == 2), f"interpolationMode {mode}")

@@ -106,11 +106,13 @@ sim_context *sim_context_new(int device);
 void sim_context_delete(sim_context *context);
 sim_context *sim_here(void);                   /* the thread's context, or NULL */
 
-typedef struct { int references; bool done; double time; } sim_record;
+#define CLOCKS 64
+typedef struct { int64_t at[CLOCKS]; } sim_clock;
+typedef struct { int references; bool done; double time; sim_clock clock; } sim_record;
 typedef struct { sim_header header; uint32_t flags; bool extended; sim_record *last; } sim_event;
 void sim_record_drop(sim_record *record);
 
-typedef struct { uintptr_t begin, end; } sim_range;
+typedef struct { uintptr_t begin, end; bool writes; } sim_range;
 typedef struct sim_job {
     struct sim_job *next;
     const char *name;
@@ -130,6 +132,8 @@ typedef struct sim_stream {
     int64_t queued, done;                      /* jobs so far */
     int id, error, aborts, abort_code, mode;   /* error: the first one, until the device is reset */
     bool running, paused, closing;
+    int number;                                /* of its clock */
+    sim_clock *clock;
     char error_text[160];
     struct sim_stream *next_stream;
 } sim_stream;
@@ -140,10 +144,19 @@ void sim_stream_delete(sim_stream *stream, bool force); /* gives the lock back m
 sim_stream *sim_stream_get(void *handle, int *code);    /* NULL is the default stream of the context */
 int sim_enqueue(sim_stream *stream, sim_job *job);
 sim_job *sim_job_new(const char *name, int (*run)(sim_job *));
-void sim_job_uses(sim_job *job, const void *address, size_t size);
+void sim_job_uses(sim_job *job, const void *address, size_t size, bool writes);
 int sim_wait(sim_stream *stream, int milliseconds);     /* -1: as long as it takes */
 void sim_abort(sim_stream *stream, int code);
 sim_job *sim_job_using(uintptr_t begin, uintptr_t end);
+
+int sim_clock_new(void);
+void sim_clock_delete(sim_stream *stream);
+void sim_clock_join(sim_clock *clock, const sim_clock *other);
+void sim_clock_tick(sim_stream *stream);
+void sim_host_knows(const sim_clock *clock);
+void sim_used(const sim_stream *stream, const sim_job *job);
+void sim_used_by_host(const void *address, size_t size, bool writes, const char *name);
+void sim_forget_memory(const void *address, size_t size);
 
 /* -------------------- arguments of an op, as the evaluators see them -------------------- */
 
@@ -158,10 +171,11 @@ typedef struct sim_arg {
     void *items;                               /* sim_arg*, int64_t*, float*, bool* or char*; ours */
     void *handle;
     uint64_t generation;
+    int64_t written;                           /* by the evaluator, which knows */
 } sim_arg;
 
 typedef union { const void *p; int64_t i; uint64_t u; double d; } sim_value;
-typedef struct sim_op { const char *name, *kinds; int64_t launches; sim_site site; } sim_op;
+typedef struct sim_op { const char *name, *kinds; int64_t launches; uint64_t writes; sim_site site; } sim_op;
 
 int sim_phase1(sim_op *op, const sim_value *values, uint64_t *workspace_size, void **executor);
 int sim_phase2(sim_op *op, void *workspace, uint64_t size, void *executor, void *stream);

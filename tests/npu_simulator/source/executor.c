@@ -196,8 +196,14 @@ void sim_forget_accepted(void) {
     pthread_mutex_unlock(&sim_mutex);
 }
 
+/* Which arguments the evaluator wrote, in zeros like the tensors or in themselves. */
+static void note_writes(sim_op *op, const sim_arg *args, int count) {
+    for (int i = 0; i < count && i < 64; i++)
+        if (args[i].written) op->writes |= (uint64_t)1 << i;
+}
+
 /* Asks the evaluator whether it would do it. The lock is not held meanwhile. */
-static int check(const sim_op *op, sim_arg *args, int count) {
+static int check(sim_op *op, sim_arg *args, int count) {
     uint64_t hash = mix(0xcbf29ce484222325u, &op, sizeof op);
     for (int i = 0; i < count; i++) hash = mix_arg(hash, &args[i]);
     hash += !hash;
@@ -208,6 +214,7 @@ static int check(const sim_op *op, sim_arg *args, int count) {
     int code = sim_evaluate(0, op->name, count, args);
     pthread_mutex_lock(&sim_mutex);
     if (code) return sim_fail(code, "%s: %s", op->name, sim_explanation);
+    note_writes(op, args, count);
     accept(hash);
     return 0;
 }
@@ -265,14 +272,21 @@ static int run_execution(sim_job *job) {
 
 static void release_execution(sim_job *job) {
     execution *it = job->data;
+    note_writes(it->op, it->args, it->count);
     release_args(it->args, it->count);
     free(it);
 }
 
-static void use_memory(sim_job *job, const sim_arg *args, int count) {
-    for (int i = 0; i < count; i++) {
-        if (args[i].kind == 'T' && args[i].rank >= 0) sim_job_uses(job, args[i].address, args[i].bytes);
-        if (args[i].kind == 'L') use_memory(job, args[i].items, args[i].count);
+static void use_tensor(sim_job *job, const sim_arg *arg, bool writes) {
+    if (arg->kind == 'T' && arg->rank >= 0) sim_job_uses(job, arg->address, arg->bytes, writes);
+}
+
+static void use_memory(sim_job *job, const execution *it) {
+    for (int i = 0; i < it->count; i++) {
+        bool writes = i < 64 && it->op->writes >> i & 1;
+        use_tensor(job, &it->args[i], writes);
+        for (int j = 0; it->args[i].kind == 'L' && j < it->args[i].count; j++)
+            use_tensor(job, (sim_arg *)it->args[i].items + j, writes);
     }
 }
 
@@ -331,8 +345,8 @@ static int launch(sim_executor *executor, void *workspace, uint64_t size, sim_st
     sim_job *job = sim_job_new(it->op->name, run_execution);
     job->data = it;
     job->release = release_execution;
-    use_memory(job, it->args, it->count);
-    sim_job_uses(job, workspace, size);
+    use_memory(job, it);
+    sim_job_uses(job, workspace, size, true);
     log_launch(it, stream->id);
     return sim_enqueue(stream, job);
 }

@@ -134,8 +134,8 @@ int sim_release(void *address) {
         sim_violation("aclrtFree of %p, which is no block", address);
         return sim_fail(RT_PARAM_INVALID, "aclrtFree: %p is no block of a device", address);
     }
-    sim_job *user = sim_job_using(block->address, block->address + block->size);
-    if (user) sim_violation("aclrtFree of a block that a queued %s uses", user->name);
+    sim_used_by_host(address, block->size, true, "aclrtFree");
+    sim_forget_memory(address, block->size);
     size_t size = block->size;
     char *alias = sim_alias(address);
     if (size <= 1 << 20) memset(alias, OLD_MEMORY, size);
@@ -167,7 +167,8 @@ int sim_host_release(void *address) {
         host_block *block = *at;
         if (block->address != address) continue;
         sim_job *user = sim_job_using((uintptr_t)address, (uintptr_t)address + block->size);
-        if (user) sim_violation("aclrtFreeHost of a block that a queued %s uses", user->name);
+        sim_used_by_host(address, block->size, true, "aclrtFreeHost");
+        sim_forget_memory(address, block->size);
         *at = block->next;
         if (!user) free(block->address); /* else it stays, so that the test can go on and tell */
         free(block);

@@ -305,6 +305,8 @@ int aclrtMemcpy(void *to, size_t room, const void *from, size_t count, int kind)
     int code = check_copy(to, room, from, count, kind);
     if (code) LEAVE(code);
     note_copy("aclrtMemcpy", to, from, count, -1);
+    sim_used_by_host(from, count, false, "aclrtMemcpy");
+    sim_used_by_host(to, count, true, "aclrtMemcpy");
     memmove(reach(to), reach(from), count);
     LEAVE(0);
 }
@@ -315,6 +317,8 @@ int aclrtMemcpy2d(void *to, size_t to_pitch, const void *from, size_t from_pitch
     for (size_t row = 0; row < height; row++) {
         int code = check_copy((char *)to + row * to_pitch, width, (const char *)from + row * from_pitch, width, kind);
         if (code) LEAVE(code);
+        sim_used_by_host((const char *)from + row * from_pitch, width, false, "aclrtMemcpy2d");
+        sim_used_by_host((char *)to + row * to_pitch, width, true, "aclrtMemcpy2d");
     }
     for (size_t row = 0; row < height; row++)
         memmove(reach((char *)to + row * to_pitch), reach((const char *)from + row * from_pitch), width);
@@ -324,6 +328,7 @@ int aclrtMemcpy2d(void *to, size_t to_pitch, const void *from, size_t from_pitch
 int aclrtMemset(void *address, size_t room, int32_t value, size_t count) {
     ENTER(NEEDS_CONTEXT);
     REFUSE_UNLESS(address && count && count <= room && place(address, count) >= 0, INVALID_PARAM, "aclrtMemset: wrong span");
+    sim_used_by_host(address, count, true, "aclrtMemset");
     memset(reach(address), value, count);
     LEAVE(0);
 }
@@ -368,8 +373,8 @@ int aclrtMemcpyAsync(void *to, size_t room, const void *from, size_t count, int 
     sim_unpinned_copies += pageable;
     if (pageable && from_host) it.from = it.staged = memcpy(malloc(count), from, count);
     sim_job *job = transfer_job("aclrtMemcpyAsync", run_copy, it);
-    sim_job_uses(job, to, count);
-    if (!it.staged) sim_job_uses(job, from, count);
+    sim_job_uses(job, to, count, true);
+    if (!it.staged) sim_job_uses(job, from, count, false);
     note_copy("aclrtMemcpyAsync", to, from, count, at->id);
     code = sim_enqueue(at, job);
     LEAVE(code || !pageable || from_host ? code : sim_wait(at, -1));
@@ -380,6 +385,6 @@ int aclrtMemsetAsync(void *address, size_t room, int32_t value, size_t count, vo
     GET_STREAM(stream);
     REFUSE_UNLESS(count && count <= room && place(address, count) == 1, INVALID_PARAM, "aclrtMemsetAsync: wrong span");
     sim_job *job = transfer_job("aclrtMemsetAsync", run_set, (transfer){reach(address), NULL, count, value, NULL});
-    sim_job_uses(job, address, count);
+    sim_job_uses(job, address, count, true);
     LEAVE(sim_enqueue(at, job));
 }

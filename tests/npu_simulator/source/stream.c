@@ -25,10 +25,10 @@ sim_job *sim_job_new(const char *name, int (*run)(sim_job *)) {
     return job;
 }
 
-void sim_job_uses(sim_job *job, const void *address, size_t size) {
+void sim_job_uses(sim_job *job, const void *address, size_t size, bool writes) {
     if (!size || !address) return;
     job->ranges = realloc(job->ranges, (job->range_count + 1) * sizeof *job->ranges);
-    job->ranges[job->range_count++] = (sim_range){(uintptr_t)address, (uintptr_t)address + size};
+    job->ranges[job->range_count++] = (sim_range){(uintptr_t)address, (uintptr_t)address + size, writes};
 }
 
 void sim_record_drop(sim_record *record) {
@@ -151,6 +151,8 @@ sim_stream *sim_stream_new(sim_context *context) {
     stream->context = context;
     stream->id = ++next_id;
     if (pthread_create(&stream->thread, NULL, work, stream)) return sim_delete(stream), NULL;
+    stream->number = sim_clock_new();
+    stream->clock = calloc(1, sizeof *stream->clock);
     sim_stream **end = &sim_streams; /* in the order of their numbers */
     while (*end) end = &(*end)->next_stream;
     *end = stream;
@@ -169,6 +171,7 @@ void sim_abort(sim_stream *stream, int code) {
     }
     stream->aborts++;
     stream->abort_code = code;
+    sim_host_knows(stream->clock);
     pthread_cond_broadcast(&sim_changed);
 }
 
@@ -184,6 +187,7 @@ void sim_stream_delete(sim_stream *stream, bool force) {
     while (*at != stream) at = &(*at)->next_stream;
     *at = stream->next_stream;
     if (chosen == stream) chosen = NULL;
+    sim_clock_delete(stream);
     sim_delete(stream);
 }
 
@@ -217,6 +221,10 @@ int sim_enqueue(sim_stream *stream, sim_job *job) {
         dispose(job);
         return sim_fail(stream->error, "%s", stream->error_text);
     }
+    if (job->awaits) sim_clock_join(stream->clock, &job->awaits->clock);
+    sim_clock_tick(stream);
+    if (job->records) job->records->clock = *stream->clock;
+    sim_used(stream, job);
     *(stream->last ? &stream->last->next : &stream->first) = job;
     stream->last = job;
     stream->queued++;
@@ -227,6 +235,7 @@ int sim_enqueue(sim_stream *stream, sim_job *job) {
 int sim_wait(sim_stream *stream, int milliseconds) {
     int64_t target = stream->queued;
     int aborts = stream->aborts;
+    sim_clock reached = *stream->clock;
     struct timespec deadline = sim_deadline(milliseconds < 0 ? 0 : milliseconds);
     while (stream->done < target && stream->aborts == aborts) {
         if (milliseconds < 0) pthread_cond_wait(&sim_changed, &sim_mutex);
@@ -234,6 +243,7 @@ int sim_wait(sim_stream *stream, int milliseconds) {
             return sim_fail(RT_STREAM_SYNC_TIMEOUT, "stream %d was not done after %d ms", stream->id, milliseconds);
     }
     if (stream->aborts != aborts) return sim_fail(stream->abort_code, "stream %d was aborted", stream->id);
+    sim_host_knows(&reached);
     return stream->error ? sim_fail(stream->error, "%s", stream->error_text) : 0;
 }
 

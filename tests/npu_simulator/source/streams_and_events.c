@@ -78,6 +78,7 @@ int aclrtStreamQuery(void *stream, int32_t *status) {
     GET_STREAM(stream);
     NOT_NULL(status);
     *status = at->done < at->queued ? NOT_READY_1 : COMPLETE_0;
+    if (*status == COMPLETE_0) sim_host_knows(at->clock);
     LEAVE(at->error ? sim_fail(at->error, "%s", at->error_text) : 0);
 }
 
@@ -217,7 +218,11 @@ int aclrtResetEvent(void *event, void *stream) {
 }
 
 /* One that was never recorded is complete if it is an extended one. */
-static bool is_complete(const sim_event *event) { return event->last ? event->last->done : event->extended; }
+static bool is_complete(const sim_event *event) {
+    if (!event->last) return event->extended;
+    if (event->last->done) sim_host_knows(&event->last->clock);
+    return event->last->done;
+}
 
 int aclrtQueryEventStatus(void *event, int32_t *status) {
     ENTER(NEEDS_CONTEXT);
@@ -254,6 +259,7 @@ static int wait_for(sim_event *event, int milliseconds) {
     while (!record->done && !expired)
         expired = milliseconds < 0 ? pthread_cond_wait(&sim_changed, &sim_mutex)
                                    : pthread_cond_timedwait(&sim_changed, &sim_mutex, &deadline);
+    if (!expired) sim_host_knows(&record->clock);
     sim_record_drop(record);
     return expired ? sim_fail(RT_EVENT_SYNC_TIMEOUT, "the event was not complete after %d ms", milliseconds) : 0;
 }
