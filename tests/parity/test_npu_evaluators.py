@@ -15,6 +15,7 @@ from tests.npu_simulator.evaluate import EVALUATORS
 from tests.npu_simulator.generate import signatures
 from tests.parity.npu_cases import BFLOAT16, CASES, DYNAMIC, OUT, Maker, torch_of
 from tests.parity.npu_nn_cases import GRIDS, MASK_BYTES, MASKS, MORE_CONVOLUTIONS, RANDOM, _share
+from tests.parity.npu_variants import VARIANTS
 
 TABLE = signatures()
 PATTERN = 0xA5
@@ -219,6 +220,12 @@ def test_an_in_place_form_writes_its_first_argument(client, name):
     assert fitting
     for dtype, layout in tried(name, fitting):
         check(client, name, build, function, dtype, layout)
+
+
+@pytest.mark.parametrize("number", range(len(VARIANTS)), ids=[f"{each[0]}-{n}" for n, each in enumerate(VARIANTS)])
+def test_what_arguments_choose(client, number):
+    name, build, function, dtype = VARIANTS[number]
+    check(client, name, build, function, dtype, "contiguous")
 
 
 @pytest.mark.parametrize("build", MORE_CONVOLUTIONS)

@@ -82,10 +82,13 @@ def _back(x: np.ndarray, layout: str) -> np.ndarray:
 
 
 def _masked(shape: tuple[int, ...], mask: Any, sparse: int, before: int, after: int) -> np.ndarray:
-    """Which pairs take no part. sparseMode 0: the mask (1 is left out) and a band; 1: the mask alone; 2: all after the
-    diagonal from the upper left, 3: from the lower right (the mask is given compressed, and not looked at)."""
+    """Which pairs take no part. sparseMode 0: the mask (1 is left out) and a band, neither without a mask; 1: the mask;
+    2: all after the diagonal from the upper left; 3: from the lower right; of both, "please set the atten_mask_shape to
+    [2048,2048]", the upper triangle of which stands for that of the scores."""
     rows, columns = np.arange(shape[-2])[:, None], np.arange(shape[-1])
     require(sparse in (0, 1, 2, 3), f"sparseMode {sparse}")
+    require(sparse == 0 or mask is not None, f"sparseMode {sparse} without a mask")
+    require(sparse < 2 or mask.shape[-2:] == (2048, 2048), "the mask of this sparseMode is [2048, 2048]")
     if sparse == 2:
         return np.broadcast_to(columns > rows, shape)
     if sparse == 3:

@@ -46,7 +46,7 @@ def _windows(x: np.ndarray, kernel: Any, stride: Any, padding: Any, dilation: An
 
 
 def _max_pool(x: np.ndarray, sizes: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The maxima, and where each is in its flattened plane: the first one, NaN before all."""
+    """The maxima, and where each is in its flattened plane: the first one, or the last NaN (CANN is silent on it)."""
     k, s, p, d, counts = sizes
     rank = len(k)
     plane = np.arange(math.prod(x.shape[-rank:])).reshape(x.shape[-rank:])
@@ -58,7 +58,7 @@ def _max_pool(x: np.ndarray, sizes: Any) -> tuple[np.ndarray, np.ndarray]:
     where = np.full(best.shape, -1)
     for _, under in taps(k, counts, s, d):
         candidate, own = values[(..., *under)], np.broadcast_to(places[under], best.shape)
-        wins = (own >= 0) & ((where < 0) | (candidate > best) | (np.isnan(candidate) & ~np.isnan(best)))
+        wins = (own >= 0) & ((where < 0) | (candidate > best) | np.isnan(candidate))
         best, where = np.where(wins, candidate, best), np.where(wins, own, where)
     return best, where
 
