@@ -634,3 +634,44 @@ case(
     ("float32",),
 )
 case("aclnnLinalgCross", lambda m: (m.x(4, 3), m.x(4, 3), 1, OUT), lambda x, y, d: torch.linalg.cross(x, y, dim=d))
+
+case(
+    "aclnnTriangularSolve",
+    lambda m: (m.x(3, 2), np.eye(3, dtype=m.dtype) * 4 + m.x(3, 3), False, True, False, OUT, OUT),
+    lambda b, a, u, t, n: (torch.linalg.solve_triangular(a.tril().mT, b, upper=True), a.tril()),
+    ("float32",),
+)
+case("aclnnQr", lambda m: (m.x(4, 3), False, OUT, OUT), lambda x, s: torch.linalg.qr(x, "complete"), ("float32",))
+case("aclnnLinalgQr", lambda m: (m.x(4, 3), 0, OUT, OUT), lambda x, s: torch.linalg.qr(x), ("float32",))
+case("aclnnEinsum", lambda m: ([m.x(3), m.x(4)], "a,b->ab", OUT), lambda x, e: torch.einsum(e, *x))
+
+
+# -------------------- repeating and finding --------------------
+
+_REPEATS = np.array([2, 0, 3])
+case(
+    "aclnnRepeatInterleave",
+    lambda m: (m.x(3), _REPEATS.copy(), 5, OUT),
+    lambda x, r, s: torch.repeat_interleave(x, r),
+    ALL,
+)
+case("aclnnRepeatInterleaveInt", lambda m: (m.x(2, 3), 2, 12, OUT), lambda x, r, s: torch.repeat_interleave(x, r), ALL)
+case(
+    "aclnnRepeatInterleaveWithDim",
+    lambda m: (m.x(2, 3), _REPEATS.copy(), 1, 5, OUT),
+    lambda x, r, d, s: torch.repeat_interleave(x, r, d),
+    ALL,
+)
+case(
+    "aclnnRepeatInterleaveIntWithDim",
+    lambda m: (m.x(2, 3), 2, 0, 4, OUT),
+    lambda x, r, d, s: torch.repeat_interleave(x, r, d),
+    ALL,
+)
+case("aclnnGatherV2", lambda m: (m.x(4, 5), 1, m.index(5, 2, 3), OUT), lambda x, d, i: x[:, i], ALL)
+case(
+    "aclnnIsInTensorScalar",
+    lambda m: (m.x(3, 4), 2, False, True, OUT),
+    lambda x, v, u, i: torch.isin(x, v, invert=i),
+    NUMBERS,
+)

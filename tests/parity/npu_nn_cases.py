@@ -174,6 +174,23 @@ case(
     lambda m: (m.x(1, 2, 4, 5), m.x(1, 2, 2, 3), _places(m), (4, 5), OUT),
     lambda g, x, i, s: gradients(lambda x: torch.ops.aten.max_unpool2d(x, i, s), g, x)[0],
 )
+
+
+def _places3d(m: Maker) -> np.ndarray:
+    return np.stack([m.random.permutation(24)[:8] for _ in range(2)]).reshape(1, 2, 2, 2, 2)
+
+
+_UNPOOL3D = ((2, 3, 4), (1, 1, 1), (0, 0, 0))
+case(
+    "aclnnMaxUnpool3d",
+    lambda m: (m.x(1, 2, 2, 2, 2), _places3d(m), *_UNPOOL3D, OUT),
+    torch.ops.aten.max_unpool3d,
+)
+case(
+    "aclnnMaxUnpool3dBackward",
+    lambda m: (m.x(1, 2, 2, 3, 4), m.x(1, 2, 2, 2, 2), _places3d(m), *_UNPOOL3D, OUT),
+    lambda g, x, i, *sizes: gradients(lambda x: torch.ops.aten.max_unpool3d(x, i, *sizes), g, x)[0],
+)
 case(
     "aclnnIm2col",
     lambda m: (m.x(2, 3, 6, 5), (3, 2), (1, 2), (1, 0), (2, 1), OUT),
@@ -287,6 +304,17 @@ case(
     ),
 )
 
+case(
+    "aclnnGroupNormSilu",
+    lambda m: (m.x(2, 4, 3, 2), m.x(4), m.x(4), 2, 0.01, OUT, OUT, OUT),
+    lambda x, w, b, g, e: _silu_first(torch.ops.aten.native_group_norm(x, w, b, 2, 4, 6, g, e)),
+)
+
+
+def _silu_first(found: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    return F.silu(found[0]), *found[1:]
+
+
 # -------------------- losses --------------------
 
 WORDS = ("none", "mean", "sum")
@@ -369,6 +397,8 @@ def _nll_backward(m: Maker, shape: tuple[int, ...], target: np.ndarray) -> Any:
 
 
 case("aclnnCdist", lambda m: (m.x(2, 3, 4), m.x(2, 5, 4), 3.0, 0, OUT), lambda x, y, p, c: torch.cdist(x, y, p))
+for _name in ("aclnnPdist", "aclnnPdistForward"):
+    case(_name, lambda m: (m.x(4, 3), 3.0, OUT), F.pdist)
 case("aclnnRenorm", lambda m: (m.x(3, 4), 2.0, 0, 1.0, OUT), torch.renorm)
 
 # -------------------- new numbers --------------------
@@ -474,6 +504,12 @@ case(
 )
 GRIDS = [(mode, padding, align) for mode in range(3) for padding in range(3) for align in (False, True)]
 
+case(
+    "aclnnAffineGrid",
+    lambda m: (m.x(2, 2, 3), (2, 3, 4, 5), False, OUT),
+    lambda t, s, a: F.affine_grid(t, s, align_corners=a),
+)
+
 _SHAPES = {1: ((2, 3, 5), (8,)), 2: ((2, 3, 5, 4), (8, 3)), 3: ((1, 2, 3, 4, 5), (5, 3, 7))}
 
 
@@ -520,18 +556,13 @@ CASES["aclnnUpsampleBilinear2dBackwardV2"] = CASES["aclnnUpsampleBilinear2dBackw
 
 # -------------------- optimizers and lists --------------------
 
-_ADAM = {"lr": 0.1, "betas": (0.5, 0.75), "weight_decay": 0.25, "eps": 0.01}
 _ADAM_NUMBERS = (0.1, 0.5, 0.75, 0.25, 0.01)
 
 
 def _adam_step(x: Any, m: Any, v: Any, largest: Any, g: Any, step: Any, amsgrad: bool, maximize: bool) -> None:
-    parameter = torch.nn.Parameter(x.clone())
-    parameter.grad = g
-    optimizer = torch.optim.AdamW([parameter], amsgrad=amsgrad, maximize=maximize, **_ADAM)
-    state = {"step": step.reshape(()).float() - 1, "exp_avg": m, "exp_avg_sq": v}
-    optimizer.state[parameter] = state | ({"max_exp_avg_sq": largest} if amsgrad else {})
-    optimizer.step()
-    x.copy_(parameter.detach())
+    state = [m], [v], [] if largest is None else [largest], [step.float().reshape(())]
+    options = {"lr": 0.1, "beta1": 0.5, "beta2": 0.75, "weight_decay": 0.25, "eps": 0.01}
+    torch._fused_adamw_([x], [g], *state, amsgrad=amsgrad, maximize=maximize, **options)
 
 
 def _adam(x: Any, m: Any, v: Any, largest: Any, g: Any, step: Any, *rest: Any) -> None:

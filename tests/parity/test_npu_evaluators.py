@@ -294,8 +294,17 @@ def test_the_mask_of_a_pool_leads_back_to_its_maxima(client):
     np.testing.assert_array_equal(found, leaf.grad)
 
 
+def test_singular_vectors_have_any_sign(client):
+    x = np.random.default_rng(0).normal(size=(2, 4, 3)).astype("f4")
+    sigma, u, v = np.empty((2, 3), "f4"), np.empty((2, 4, 3), "f4"), np.empty((2, 3, 3), "f4")
+    client.run("aclnnSvd", x, False, True, sigma, u, v)
+    np.testing.assert_allclose(u * sigma[:, None] @ v.swapaxes(1, 2), x, atol=1e-5)
+    np.testing.assert_allclose(sigma, torch.linalg.svdvals(torch.from_numpy(x)), atol=1e-5)
+    np.testing.assert_allclose(v.swapaxes(1, 2) @ v, np.broadcast_to(np.eye(3), (2, 3, 3)), atol=1e-5)
+
+
 def test_every_evaluator_is_tested():
-    special = {"aclnnMaxPool2dWithMask", "aclnnMaxPool2dWithMaskBackward", "aclnnAddCustom"}
+    special = {"aclnnSvd", "aclnnMaxPool2dWithMask", "aclnnMaxPool2dWithMaskBackward", "aclnnAddCustom"}
     tested = {*CASES, *IN_PLACE, *RANDOM, *MASKS, *special}
-    assert not EVALUATORS.keys() - tested
-    assert not tested - special - EVALUATORS.keys()
+    assert EVALUATORS.keys() - tested == set()
+    assert tested - EVALUATORS.keys() == set()

@@ -102,3 +102,11 @@ EVALUATORS |= {
     "aclnnUnique2": _unique2,
     "aclnnUnique": _unique,
 }
+
+
+def _is_in(element: Any, test: Any, unique: bool, invert: bool, out: Any) -> None:
+    # "assumeUnique" only makes it faster. (Of aclnnIsInScalarTensor it is not clear which shape it has.)
+    store(out, np.isin(wide(element), test, invert=invert), dtype=BOOL)
+
+
+EVALUATORS["aclnnIsInTensorScalar"] = _is_in

@@ -16,7 +16,6 @@ from tests.npu_simulator.evaluate.contract import (
     broadcast,
     castable,
     expect,
-    promote,
     refuse,
     require,
     same_dtype,
@@ -109,53 +108,6 @@ EVALUATORS |= {
     "aclnnRepeat": _repeat,
     "aclnnSlice": _slice,
     "aclnnSliceV2": _slice_v2,
-}
-
-# -------------------- joining and splitting --------------------
-
-
-def _cat(tensors: Any, dim: int, out: Any) -> None:
-    require(tensors, "no tensors")
-    # "1-dim empty tensors are left out"
-    parts = [tensor for tensor in tensors if tensor.shape != (0,)] or tensors
-    dtype = tensors[0].dtype
-    for tensor in tensors:
-        dtype = promote(dtype, tensor.dtype)
-    at = axis(dim, parts[0].ndim)
-    others = {part.shape[:at] + part.shape[at + 1 :] for part in parts}
-    require(len(others) == 1 and len({part.ndim for part in parts}) == 1, "sizes differ")
-    store(
-        out,
-        np.concatenate([wide(part).astype(wide(np.empty(0, dtype)).dtype) for part in parts], at),
-        castable_from=dtype,
-    )
-
-
-def _stack(tensors: Any, dim: int, out: Any) -> None:
-    require(tensors and len({tensor.shape for tensor in tensors}) == 1, "tensors of one shape are needed")
-    at = axis(dim, tensors[0].ndim + 1)
-    dtype = same_dtype(*tensors)
-    store(out, np.stack(tensors, at), dtype=dtype)
-
-
-def _split(self: Any, sizes: Sequence[int], dim: int, out: Any) -> None:
-    at = axis(dim, self.ndim)
-    require(sum(sizes) == self.shape[at] and len(sizes) == len(out), f"parts {tuple(sizes)} of {self.shape[at]}")
-    for part, own in zip(np.split(self, np.cumsum(sizes)[:-1], at), out):
-        store(own, part, dtype=self.dtype)
-
-
-def _split_tensor(self: Any, section: int, dim: int, out: Any) -> None:
-    length = self.shape[axis(dim, self.ndim)]
-    require(section > 0, "parts of size 0")
-    _split(self, [min(section, length - begin) for begin in range(0, length, section)], dim, out)
-
-
-EVALUATORS |= {
-    "aclnnCat": _cat,
-    "aclnnStack": _stack,
-    "aclnnSplitWithSize": _split,
-    "aclnnSplitTensor": _split_tensor,
 }
 
 # -------------------- reading by index --------------------

@@ -120,3 +120,60 @@ EVALUATORS |= {
     "aclnnLinalgCholesky": _cholesky,
     "aclnnLinalgCross": _cross,
 }
+
+
+def _qr(self: Any, complete: bool, q: Any, r: Any) -> None:
+    found = np.linalg.qr(wide(self), "complete" if complete else "reduced")
+    store(q, found[0], dtype=self.dtype)
+    store(r, found[1], dtype=self.dtype)
+
+
+def _qr_some(self: Any, some: bool, q: Any, r: Any) -> None:
+    # "some false: Q is square"
+    _qr(self, not some, q, r)
+
+
+def _linalg_qr(self: Any, mode: int, q: Any, r: Any) -> None:
+    # "mode: 0 reduced, 1 complete, 2 R only"
+    require(mode in (0, 1, 2), f"mode {mode}")
+    if mode == 2:
+        return store(r, np.linalg.qr(wide(self), "r"), dtype=self.dtype)
+    _qr(self, mode == 1, q, r)
+
+
+def _svd(input: Any, full: bool, compute: bool, sigma: Any, u: Any, v: Any) -> None:
+    # input = U diag(sigma) V^T: v is V, not its transpose; "computeUV false: u and v are not looked at"
+    found = np.linalg.svd(wide(input), full)
+    store(sigma, found[1], dtype=input.dtype)
+    if compute:
+        store(u, found[0], dtype=input.dtype)
+        store(v, np.conj(np.swapaxes(found[2], -1, -2)), dtype=input.dtype)
+
+
+def _triangular_solve(self: Any, a: Any, upper: bool, transpose: bool, unit: bool, x: Any, m: Any) -> None:
+    # A X = self, or A^T X = self; mOut: the triangle of A that counts, broadcast
+    dtype = same_dtype(self, a)
+    shape = broadcast(self.shape[:-2], a.shape[:-2])
+    triangle = (np.triu if upper else np.tril)(np.broadcast_to(wide(a), (*shape, *a.shape[-2:])))
+    used = triangle.copy()
+    if unit:
+        used[..., range(a.shape[-1]), range(a.shape[-1])] = 1
+    right = np.broadcast_to(wide(self), (*shape, *self.shape[-2:]))
+    store(m, triangle, dtype=dtype)
+    store(x, np.linalg.solve(np.swapaxes(used, -1, -2) if transpose else used, right), dtype=dtype)
+
+
+def _einsum(tensors: Any, equation: str | None, out: Any) -> None:
+    # "at present only abcd,abced->abce and a,b->ab"
+    text = (equation or "").replace(" ", "")
+    require(text in ("abcd,abced->abce", "a,b->ab"), f"equation {equation!r}")
+    store(out, np.einsum(text, *map(wide, tensors)), dtype=same_dtype(*tensors))
+
+
+EVALUATORS |= {
+    "aclnnQr": _qr_some,
+    "aclnnLinalgQr": _linalg_qr,
+    "aclnnSvd": _svd,
+    "aclnnTriangularSolve": _triangular_solve,
+    "aclnnEinsum": _einsum,
+}

@@ -240,6 +240,15 @@ def _cdist(x1: Any, x2: Any, p: float, mode: int, out: Any) -> None:
     store(out, result, dtype=same_dtype(x1, x2))
 
 
+def _pdist(self: Any, p: float, out: Any) -> None:
+    x = wide(self)
+    rows, columns = np.triu_indices(len(x), 1)
+    distance = np.abs(x[rows] - x[columns])
+    if p == 0:
+        return store(out, (distance != 0).sum(1), castable_from=self.dtype)
+    store(out, distance.max(1, initial=0) if np.isinf(p) else (distance**p).sum(1) ** (1 / p), dtype=self.dtype)
+
+
 def _renorm(self: Any, p: float, dim: int, maximum: float, out: Any) -> None:
     x, at = wide(self), axis(dim, self.ndim)
     others = tuple(d for d in range(self.ndim) if d != at)
@@ -247,4 +256,4 @@ def _renorm(self: Any, p: float, dim: int, maximum: float, out: Any) -> None:
     store(out, np.where(size > maximum, x * maximum / (size + 1e-7), x), dtype=self.dtype)
 
 
-EVALUATORS |= {"aclnnCdist": _cdist, "aclnnRenorm": _renorm}
+EVALUATORS |= {"aclnnCdist": _cdist, "aclnnPdist": _pdist, "aclnnPdistForward": _pdist, "aclnnRenorm": _renorm}

@@ -131,10 +131,8 @@ EVALUATORS |= {
 # -------------------- groups --------------------
 
 
-def _group_norm(
-    self: Any, gamma: Any, beta: Any, n: int, c: int, hxw: int, group: int, eps: float, out: Any, mean: Any, rstd: Any
-) -> None:
-    # meanOut = E[x], rstdOut = 1 / sqrt(Var[x] + eps), both of shape (N, group)
+def _group_normed(self: Any, gamma: Any, beta: Any, n: int, c: int, hxw: int, group: int, eps: float) -> Any:
+    """The result, the means, and 1 / sqrt(Var[x] + eps), both of shape (N, group)."""
     require(self.size == n * c * hxw and group > 0 and c % group == 0, f"{self.shape} as {n} x {c} x {hxw}")
     x = wide(self).reshape(n, group, -1)
     middle = x.mean(2, keepdims=True)
@@ -143,9 +141,25 @@ def _group_norm(
     for weight, function in ((gamma, np.multiply), (beta, np.add)):
         own = _weight(weight, (c,), self)
         result = result if own is None else function(result, own[:, None])
-    store(out, result.reshape(self.shape), dtype=self.dtype)
-    _statistic(mean, middle[..., 0], self)
-    _statistic(rstd, scale[..., 0], self)
+    return result.reshape(self.shape), middle[..., 0], scale[..., 0]
+
+
+def _group_norm(
+    self: Any, gamma: Any, beta: Any, n: int, c: int, hxw: int, group: int, eps: float, out: Any, mean: Any, rstd: Any
+) -> None:
+    # meanOut = E[x], rstdOut = 1 / sqrt(Var[x] + eps), both of shape (N, group)
+    result, middle, scale = _group_normed(self, gamma, beta, n, c, hxw, group, eps)
+    store(out, result, dtype=self.dtype)
+    _statistic(mean, middle, self)
+    _statistic(rstd, scale, self)
+
+
+def _group_norm_silu(self: Any, gamma: Any, beta: Any, group: int, eps: float, out: Any, mean: Any, rstd: Any) -> None:
+    sizes = *self.shape[:2], math.prod(self.shape[2:])
+    result, middle, scale = _group_normed(self, gamma, beta, *sizes, group, eps)
+    store(out, result / (1 + np.exp(-result)), dtype=self.dtype)
+    _statistic(mean, middle, self)
+    _statistic(rstd, scale, self)
 
 
 def _group_norm_backward(
@@ -166,6 +180,7 @@ def _group_norm_backward(
     store_if(grad_beta, lambda: g.reshape(by_channel).sum((0, 2)), mask[2])
 
 
+EVALUATORS["aclnnGroupNormSilu"] = _group_norm_silu
 EVALUATORS |= {"aclnnGroupNorm": _group_norm, "aclnnGroupNormBackward": _group_norm_backward}
 
 # -------------------- batches --------------------

@@ -286,20 +286,33 @@ def _adaptive_max_backward(rank: int) -> Evaluator:
 
 def _max_unpool2d(self: Any, indices: Any, size: Any, out: Any) -> None:
     # out[n][c][indices[n][c][i]] = self[n][c][i], 0 elsewhere
-    shape = (*self.shape[:-2], *size)
-    planes = np.zeros((math.prod(shape[:-2]), math.prod(shape[-2:])))
+    rank = len(size)
+    shape = (*self.shape[:-rank], *size)
+    planes = np.zeros((math.prod(shape[:-rank]), math.prod(size)))
     rows = np.arange(len(planes))[:, None]
     planes[rows, wide(indices).reshape(len(planes), -1)] = wide(self).reshape(len(planes), -1)
     store(out, planes.reshape(shape), dtype=self.dtype)
 
 
 def _max_unpool2d_backward(grad: Any, self: Any, indices: Any, size: Any, out: Any) -> None:
-    planes = wide(grad).reshape(math.prod(self.shape[:-2]), -1)
+    planes = wide(grad).reshape(math.prod(self.shape[: -len(size)]), -1)
     found = np.take_along_axis(planes, wide(indices).reshape(len(planes), -1), 1)
     store(out, found.reshape(self.shape), dtype=self.dtype)
 
 
+def _max_unpool3d(self: Any, indices: Any, size: Any, stride: Any, padding: Any, out: Any) -> None:
+    # "stride and padding take no part at present"
+    require(len(size) == len(stride) == len(padding) == 3 and min(stride) > 0, "three numbers are needed for each size")
+    _max_unpool2d(self, indices, size, out)
+
+
+def _max_unpool3d_backward(grad: Any, self: Any, indices: Any, size: Any, stride: Any, padding: Any, out: Any) -> None:
+    _max_unpool2d_backward(grad, self, indices, size, out)
+
+
 EVALUATORS |= {
+    "aclnnMaxUnpool3d": _max_unpool3d,
+    "aclnnMaxUnpool3dBackward": _max_unpool3d_backward,
     "aclnnMaxPool2dWithIndices": _max_pool_with_indices(2),
     "aclnnMaxPool2dWithIndicesBackward": _max_pool_backward(2),
     "aclnnMaxPool3dWithArgmax": _max_pool_with_indices(3),

@@ -183,6 +183,18 @@ EVALUATORS |= {
     "aclnnGridSampler3DBackward": _grid_sampler_backward(3),
 }
 
+
+def _affine_grid(theta: Any, size: Any, align: bool, out: Any) -> None:
+    # theta (N, 2, 3) or (N, 3, 4), size (N, C, H, W) or (N, C, D, H, W); x comes first in out
+    require(theta.shape == (size[0], len(size) - 2, len(size) - 1), f"theta of {theta.shape} for {tuple(size)}")
+    ends = [1 if align else (n - 1) / n for n in size[2:]]
+    lines = [np.linspace(-end, end, n) if n > 1 else np.zeros(1) for end, n in zip(ends, size[2:])]
+    points = np.stack([*np.meshgrid(*lines, indexing="ij")[::-1], np.ones(size[2:])], -1)
+    store(out, np.einsum("...k,njk->n...j", points, wide(theta)), dtype=theta.dtype)
+
+
+EVALUATORS["aclnnAffineGrid"] = _affine_grid
+
 # -------------------- images: each dimension is a matrix of weights --------------------
 
 
