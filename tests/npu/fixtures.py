@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 
 from tests.npu.client import Client
+from tests.npu.helpers import Value
 from tests.npu_simulator import build
 from tests.npu_simulator.device import Device
 
@@ -52,3 +53,11 @@ def client(device):
     assert not leaks
     assert not violations
     assert not failures
+
+
+@pytest.fixture
+def value(client):
+    """Four numbers in device memory."""
+    made = Value(client)
+    yield made
+    made.close()
