@@ -82,6 +82,8 @@ def build(variant: str = "single", without: Iterable[str] = ()) -> Toolkit:
 def _cache() -> Path:
     folder = Path(tempfile.gettempdir()) / f"npu_simulator_{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.stat().st_uid != os.getuid():
+        raise RuntimeError(f"{folder} is not ours: code from it would be run")
     return folder
 
 
@@ -115,6 +117,7 @@ def _install(sources: dict[str, dict[str, str]], home: Path) -> None:
         for library in ("lib64/" + CORE, *sources):
             if not (folder / library).exists():
                 _compile(folder, library, sources[library])
+        shutil.rmtree(folder / "work")
         (folder / "complete").touch()
         try:
             folder.rename(home)

@@ -843,3 +843,22 @@ case(
     lambda m: (m.x(8, 3), m.random.permutation(8).astype("int32"), 2, False, OUT),
     lambda g, i, *_: g[i.long()].reshape(4, 2, 3).sum(1),
 )
+
+
+def _unpermuted(rows: torch.Tensor, places: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    return (rows[places.long()].reshape(4, 2, 3) * weights[..., None]).sum(1)
+
+
+case(
+    "aclnnMoeTokenUnpermuteGrad",
+    lambda m: (m.x(8, 3), m.x(4, 3), m.random.permutation(8).astype("int32"), m.part(4, 2), False, None, OUT, OUT),
+    lambda x, g, i, w, *_: gradients(lambda x, w: _unpermuted(x, i, w), g, x, w),
+)
+
+
+def _quantized(x: torch.Tensor, smooth: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    scale = ((x * smooth).abs().amax(-1) / 127).float()
+    return (x * smooth / scale[:, None]).round().to(torch.int8), scale
+
+
+case("aclnnDynamicQuant", lambda m: (m.x(3, 4), m.part(4), OUT, OUT), _quantized, ("float16",))

@@ -8,6 +8,7 @@ import numpy as np
 
 from tests.npu_simulator.evaluate.activation import softmax
 from tests.npu_simulator.evaluate.contract import (
+    BFLOAT16,
     INT32,
     Evaluator,
     broadcast,
@@ -259,7 +260,36 @@ def _permute_grad(grad: Any, places: Any, topk: int, padded: bool, out: Any) -> 
     _unpermute_tokens(grad, places.reshape(-1, topk), np.ones((places.size // topk, topk)), padded, None, out)
 
 
+def _unpermute_grad(
+    permuted: Any, grad: Any, places: Any, weights: Any, padded: bool, shape: Any, out: Any, weights_out: Any
+) -> None:
+    # Of the copies: the gradient of their token by the probability; of a probability: its copy times that gradient.
+    require(not padded, "paddedMode is not simulated")
+    topk = weights.shape[1] if weights is not None else 1
+    where, g = wide(places).reshape(-1, topk), wide(grad)
+    factors = wide(weights) if weights is not None else np.ones(where.shape)
+    result = np.zeros(permuted.shape)
+    kept = where < len(permuted)
+    result[where[kept]] = (g[:, None] * factors[..., None])[kept]
+    store(out, result, dtype=permuted.dtype)
+    if weights is not None:
+        rows = np.concatenate([wide(permuted), np.zeros((1, permuted.shape[1]))])
+        own = (rows[np.minimum(where, len(permuted))] * g[:, None]).sum(-1)
+        store(weights_out, own, dtype=weights.dtype)
+
+
+def _dynamic_quant(x: Any, smooth: Any, y: Any, scale: Any) -> None:
+    # scaleOut = row_max(abs(x smooth)) / 127, yOut = round(x smooth / scaleOut)
+    require(x.dtype in (np.float16, BFLOAT16), f"x of {x.dtype}")
+    values = wide(x) if smooth is None else wide(x) * wide(smooth)
+    found = (np.abs(values).max(-1, keepdims=True) / 127).astype(np.float32)
+    store(scale, found[..., 0], dtype=np.dtype("float32"))
+    store(y, np.rint(values / np.where(found, found, 1)), dtype=np.dtype("int8"))
+
+
 EVALUATORS |= {
+    "aclnnMoeTokenUnpermuteGrad": _unpermute_grad,
+    "aclnnDynamicQuant": _dynamic_quant,
     "aclnnGroupedMatmulV4": _grouped_matmul_v4,
     "aclnnGroupedMatmulV5": _grouped_matmul_v5,
     "aclnnMoeTokenPermute": _permute_tokens,
