@@ -1,23 +1,105 @@
 """The buffer at the bottom of an array, which is what a storage is made of, and where an array lies in it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mindtorch import geometry
-from mindtorch.device import META, device
+from mindtorch.device import CPU
+from mindtorch.device import device as Device
 
 
-class MetaRoot:
-    """What the views of a meta array share: the size that the memory would have."""
+class Root:
+    """The memory of a device that a storage is made of: what its arrays, and the views of these, have in common.
+
+    The memory may be exchanged for other memory behind the back of the arrays, which only know the root.
+    """
 
     __slots__ = ("nbytes", "__weakref__")
 
-    device: device = META
-    address = 0
+    nbytes: int
+    device: Device
+    address: int
 
     def __init__(self, nbytes: int) -> None:
         self.nbytes = nbytes
+
+    def resize(self, nbytes: int) -> None:
+        """Another number of bytes. As many as before stay what they are; new ones are not initialised."""
+        raise NotImplementedError
+
+    def fill(self, byte: int) -> None:
+        raise NotImplementedError
+
+    def copy_from(self, source: Any) -> None:
+        """Take over the bytes of another root, of any device, that has as many."""
+        raise NotImplementedError
+
+    def to_host(self, start: int = 0, nbytes: int | None = None) -> np.ndarray:
+        """Some of the bytes, all from `start` on if it is not said how many, in memory of the CPU."""
+        raise NotImplementedError
+
+    def write(self, start: int, content: np.ndarray) -> None:
+        """Copy bytes from the CPU to the place where they belong."""
+        raise NotImplementedError
+
+    def array(self, shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...], byte_offset: int = 0) -> Any:
+        """An array of the device that looks at the memory; `strides` and `byte_offset` count bytes."""
+        raise NotImplementedError
+
+
+class HostRoot:
+    """The same for an array of NumPy that owns its memory."""
+
+    __slots__ = ("owner",)
+
+    device: Device = CPU
+
+    def __init__(self, owner: np.ndarray) -> None:
+        self.owner = owner
+
+    @property
+    def nbytes(self) -> int:
+        return size_of_root(self.owner)
+
+    @property
+    def address(self) -> int:
+        return address_of(self.owner)
+
+    def fill(self, byte: int) -> None:
+        self.to_host()[:] = byte
+
+    def copy_from(self, source: Any) -> None:
+        self.to_host()[:] = source.to_host()
+
+    def to_host(self, start: int = 0, nbytes: int | None = None) -> np.ndarray:
+        """The memory itself."""
+        end = self.nbytes if nbytes is None else start + nbytes
+        return memory_of(self.owner).reshape(-1).view(np.uint8)[start:end]
+
+    def array(
+        self, shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...], byte_offset: int = 0
+    ) -> np.ndarray:
+        return np.ndarray(shape, dtype, self.to_host(), byte_offset, strides)
+
+
+def as_root(root: Any) -> Any:
+    """What can be done with the buffer at the bottom of an array."""
+    return HostRoot(root) if isinstance(root, np.ndarray) else root
+
+
+# How to get memory of so many bytes on a device, by its type: what backends register with their arrays.
+makers: dict[str, Callable[[int, Device], Root]] = {}
+# What registers the backend of a device when it is first asked for; without its libraries it does nothing.
+on_demand: dict[str, Callable[[], None]] = {}
+
+
+def maker_of(device_type: str) -> Callable[[int, Device], Root] | None:
+    """What makes memory on devices of a type, if there are such."""
+    if device_type not in makers and device_type in on_demand:
+        on_demand[device_type]()
+    return makers.get(device_type)
 
 
 class Block:

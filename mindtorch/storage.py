@@ -16,7 +16,7 @@ from mindtorch.device import CPU, as_device
 from mindtorch.device import device as Device
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.mapping import mapping_of, root_of_file, shared_root
-from mindtorch.roots import Block, MetaRoot, address_of, bytes_of, memory_of, root_of, size_of_root
+from mindtorch.roots import Block, HostRoot, as_root, bytes_of, maker_of, memory_of, root_of
 
 # Called with the old root and the storage when its memory has moved. The layer of the tensors puts a function here that
 # gives those which look at the old root an array on the new one.
@@ -45,8 +45,13 @@ class UntypedStorage:
         return id(self._root)
 
     @property
+    def memory(self) -> Any:
+        """What is done with the memory, on whatever device it is."""
+        return as_root(self._root)
+
+    @property
     def device(self) -> Device:
-        return CPU if isinstance(self._root, np.ndarray) else self._root.device
+        return self.memory.device
 
     @property
     def filename(self) -> str | None:
@@ -55,7 +60,7 @@ class UntypedStorage:
         return mapping and mapping.filename
 
     def nbytes(self) -> int:
-        return size_of_root(self._root)
+        return self.memory.nbytes
 
     size = __len__ = nbytes
 
@@ -66,7 +71,7 @@ class UntypedStorage:
         return 1
 
     def data_ptr(self) -> int:
-        return address_of(self._root) if self.nbytes() else 0
+        return self.memory.address if self.nbytes() else 0
 
     def get_device(self) -> int | None:
         return self.device.index
@@ -91,19 +96,24 @@ class UntypedStorage:
     # -------------------- content --------------------
 
     def bytes_view(self) -> np.ndarray:
-        """The bytes as a NumPy array that shares the memory."""
-        if not isinstance(self._root, np.ndarray):
+        """The bytes as a NumPy array that shares the memory, which has to be the CPU's."""
+        if self.device is not CPU:
             raise NotImplementedError(f"Not available for '{self.device.type}' device type")
-        return memory_of(self._root).reshape(-1).view(np.uint8)[: self.nbytes()]
+        return self.memory.to_host()
+
+    def read(self) -> np.ndarray:
+        """The bytes as a NumPy array: those of another device are a copy."""
+        if self.device.type == "meta":
+            raise NotImplementedError("Not available for 'meta' device type")
+        return self.memory.to_host()
 
     def tolist(self) -> list[int]:
-        return self.bytes_view().tolist()
+        return self.read().tolist()
 
     def fill_(self, value: int) -> "UntypedStorage":
         if not _is_plain_int(value):
             raise RuntimeError(f"fill_ expects int, but got {errors.type_name(value)}")
-        if isinstance(self._root, np.ndarray):
-            self.bytes_view()[:] = value & 0xFF
+        self.memory.fill(value & 0xFF)
         return self
 
     def copy_(self, source: "UntypedStorage", non_blocking: bool = False) -> "UntypedStorage":
@@ -113,8 +123,7 @@ class UntypedStorage:
             raise RuntimeError(
                 f"size does not match, self was {self.nbytes()} bytes but src was {source.nbytes()} bytes"
             )
-        if isinstance(self._root, np.ndarray):
-            self.bytes_view()[:] = source.bytes_view()
+        self.memory.copy_from(source.memory)
         return self
 
     def byteswap(self, dtype: Dtype) -> None:
@@ -135,7 +144,7 @@ class UntypedStorage:
         place = index + self.nbytes() if index < 0 else index
         if not 0 <= place < self.nbytes():
             raise IndexError(f"index {place} out of range for storage of size {self.nbytes()}")
-        return int(self.bytes_view()[place])
+        return int(self.read()[place])
 
     def __setitem__(self, index: Any, value: int) -> None:
         if not isinstance(index, slice) and not _is_plain_int(index):
@@ -147,11 +156,13 @@ class UntypedStorage:
             index = _checked(index)
         elif not 0 <= index < self.nbytes():
             raise RuntimeError("out of bounds")
-        self.bytes_view()[index] = value & 0xFF
+        content = self.read()
+        content[index] = value & 0xFF
+        if self.device is not CPU:  # of which it was a copy
+            self.memory.copy_from(HostRoot(content))
 
     def __repr__(self) -> str:
-        has_data = isinstance(self._root, np.ndarray)
-        lines = "".join(f" {byte}\n" for byte in self.tolist()) if has_data else "...\n"
+        lines = "...\n" if self.device.type == "meta" else "".join(f" {byte}\n" for byte in self.tolist())
         return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
 
     # -------------------- copies --------------------
@@ -167,12 +178,12 @@ class UntypedStorage:
         return UntypedStorage(self.nbytes(), device=self.device).copy_(self)
 
     def cpu(self) -> "UntypedStorage":
-        if not isinstance(self._root, np.ndarray):
-            raise errors.meta_data()
-        return self
+        """A storage on the CPU with these bytes; the storage itself if it is there."""
+        return self if self.device is CPU else _storage_on(self.memory.to_host())
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
-        return storage_from_bytes, (self.bytes_view().tobytes(),)
+        content = self.memory.to_host().tobytes()
+        return storage_from_bytes, (content,) if self.device is CPU else (content, str(self.device))
 
     def __deepcopy__(self, memo: dict) -> "UntypedStorage":
         if id(self) not in memo:
@@ -186,8 +197,8 @@ class UntypedStorage:
         if not _is_plain_int(size):
             raise RuntimeError(f"resize_ expects an int, but got {errors.type_name(size)}")
         _check_nbytes(size)
-        if isinstance(self._root, MetaRoot):
-            self._root.nbytes = size
+        if not isinstance(self._root, np.ndarray):
+            self._root.resize(size)
         elif not self.resizable():
             raise RuntimeError("Trying to resize storage that is not resizable")
         elif size > self._root.nbytes:
@@ -294,11 +305,16 @@ def _bytes_for(content: Any) -> int | np.ndarray:
 
 
 def _root_on(device: Device, content: int | np.ndarray) -> Any:
-    if device.type == "meta":
-        return MetaRoot(content if isinstance(content, int) else content.nbytes)
-    if device.type != "cpu":
-        raise NotImplementedError(f"a storage on {device} comes only from a tensor on it: call its untyped_storage()")
-    return _zeros(content) if isinstance(content, int) else content
+    if device.type == "cpu":
+        return _zeros(content) if isinstance(content, int) else content
+    make = maker_of(device.type)
+    if make is None:
+        raise errors.device_unavailable(device.type)
+    if isinstance(content, int):
+        return make(content, device)
+    root = make(content.nbytes, device)
+    root.copy_from(HostRoot(content))
+    return root
 
 
 def _zeros(nbytes: int) -> np.ndarray:
@@ -358,24 +374,19 @@ def _storage_on(root: Any) -> UntypedStorage:
     return storage
 
 
-def storage_from_bytes(content: bytes | memoryview) -> UntypedStorage:
+def storage_from_bytes(content: bytes | memoryview, device: str = "cpu") -> UntypedStorage:
     """A storage with the given content; what pickles of storages call."""
-    storage = UntypedStorage(len(content))
-    storage.bytes_view()[:] = np.frombuffer(content, np.uint8)
+    storage = UntypedStorage(len(content), device=device)
+    storage.memory.copy_from(HostRoot(np.frombuffer(content, np.uint8)))
     return storage
 
 
-def array_on(storage: UntypedStorage, element_type: Dtype, offset: int, shape: tuple, strides: tuple) -> np.ndarray:
+def array_on(storage: UntypedStorage, element_type: Dtype, offset: int, shape: tuple, strides: tuple) -> Any:
     """An array that looks at a storage; offset and strides count elements."""
     itemsize = element_type.itemsize
+    in_bytes = tuple([stride * itemsize for stride in strides])
     try:
-        return np.ndarray(
-            shape,
-            element_type.numpy,
-            buffer=storage.bytes_view(),
-            offset=offset * itemsize,
-            strides=[stride * itemsize for stride in strides],
-        )
+        return storage.memory.array(shape, element_type.numpy, in_bytes, offset * itemsize)
     except ValueError:
         geometry.check_countable(shape, strides, itemsize)
         raise

@@ -27,8 +27,6 @@ class TypedStorage:
 
     torch_name = "torch.storage.TypedStorage"
     is_cuda = is_hpu = is_sparse = False
-    # For a tensor on a device whose memory is out of reach, which this is a copy of: where it belongs.
-    destination: Device | None = None
 
     def __init__(self, *args: Any, device: Any = None, dtype: Any = None, wrap_storage: Any = None) -> None:
         _warn_removal()
@@ -163,7 +161,7 @@ class TypedStorage:
         return self._wrapped(self._untyped.__deepcopy__(memo))
 
     def __reduce__(self) -> tuple:
-        return typed_view, (self._untyped, self.dtype, self.destination)
+        return typed_view, (self._untyped, self.dtype)
 
     # -------------------- memory --------------------
 
@@ -222,12 +220,11 @@ def typed_storage(untyped: UntypedStorage, element_type: Dtype) -> TypedStorage:
     return TypedStorage(wrap_storage=untyped, dtype=element_type)
 
 
-def typed_view(untyped: UntypedStorage, element_type: Dtype, destination: Device | None = None) -> TypedStorage:
+def typed_view(untyped: UntypedStorage, element_type: Dtype) -> TypedStorage:
     """The same for files and copies: the warning is for programs that use typed storages themselves."""
     storage = TypedStorage.__new__(TypedStorage)
     storage._untyped = untyped
     storage.dtype = element_type
-    storage.destination = destination
     return storage
 
 

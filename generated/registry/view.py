@@ -313,5 +313,8 @@ KERNELS = {
         "slice_scatter": rules.like("first"),
         "diagonal_scatter": rules.like("first"),
         "as_strided_scatter": rules.like("first"),
+        "_add_batch_dim": rules.add_batch_dim(None),
+        "_spread_over_level": rules.spread_over_level(None),
+        "_remove_batch_dim": rules.remove_batch_dim(None),
     },
 }

@@ -18,6 +18,7 @@ from mindtorch import geometry, state
 from mindtorch.autograd.hooks import run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from mindtorch.autograd.node_base import NodeBase
 from mindtorch.autograd_meta import AutogradMeta
+from mindtorch.backends.device_array import DeviceArray
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.layout import strided
 from mindtorch.memory_format import contiguous_format
@@ -170,12 +171,23 @@ def is_stealable(gradients: list, variable: Tensor) -> bool:
     its layout obeys the contract."""
     grad = gradients[0]
     array = grad._mt_array
-    if getrefcount(grad) > ONE_OWNER or getrefcount(array) > ONE_OWNER or type(array) is not np.ndarray:
+    if getrefcount(grad) > ONE_OWNER or getrefcount(array) > ONE_OWNER:
         return False
-    base = array.base
-    if base is not None and (type(base) is not np.ndarray or base.base is not None or getrefcount(base) > ONE_OWNER):
+    if not (_owns_its_memory(array) if type(array) is np.ndarray else _is_alone_on_its_root(array)):
         return False
     return array_obeys_layout(array, variable._mt_array) or not _thread.grad_layout_enforced
+
+
+def _owns_its_memory(array: np.ndarray) -> bool:
+    base = array.base
+    return base is None or type(base) is np.ndarray and base.base is None and getrefcount(base) <= ONE_OWNER
+
+
+def _is_alone_on_its_root(array: Any) -> bool:
+    if not isinstance(array, DeviceArray):
+        return False
+    root = array.root
+    return getrefcount(root) <= ONE_OWNER
 
 
 def _count_with_one_owner() -> int:

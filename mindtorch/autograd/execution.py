@@ -327,7 +327,7 @@ def _add(held: Any, grad: Tensor) -> Any:
         return _add_recorded(earlier, grad)
     if kind is Array and _may_wait(earlier._mt_array, array):
         return Waiting((_contiguous(earlier._mt_array), _contiguous(array)))
-    return OwnSum(wrap(_add_kernels[kind](earlier._mt_array, array)))
+    return OwnSum(wrap(_add_kernels[kind](earlier._mt_array, array, 1)))
 
 
 def _may_wait(earlier: Array, array: Array) -> bool:

@@ -15,6 +15,7 @@ from mindtorch.autograd.node import as_saved_tensor
 from mindtorch.autograd.node_base import ConnectedNode, second_backward
 from mindtorch.autograd.once_differentiable import once_differentiable as once_differentiable
 from mindtorch.autograd.saved_tensor import save, save_output, unpack
+from mindtorch.device import device as Device
 from mindtorch.dispatch import anomaly, ops
 from mindtorch.dispatch.captures import leaving_watch
 from mindtorch.dispatch.tangents import without_forward_ad
@@ -81,6 +82,7 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
     several = True
     _takes_tensor: tuple[bool, ...] = ()  # which arguments of forward were tensors
     _is_transformed = False  # whether it is in the function of a transform that differentiates
+    output_devices: Sequence[Device | None] = ()
 
     def apply(self, edges: tuple, *grads: Any) -> tuple:
         function = self._forward_cls
@@ -94,7 +96,7 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
             wanted = iter(edges)
             self.needs_input_grad = tuple([takes and next(wanted) is not None for takes in self._takes_tensor])
         if self._materialize:
-            grads = tuple(map(_materialized, grads, self.outputs))
+            grads = tuple(map(_materialized, grads, self.outputs, self.output_devices))
         results = formula(self, *grads)
         ends = edges if self._is_transformed else self.next_edges
         return gradients_of_tensors(self, results if isinstance(results, tuple) else (results,), ends)
@@ -136,11 +138,11 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
         return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
 
 
-def _materialized(grad: Any, metadata: tuple) -> Any:
+def _materialized(grad: Any, metadata: tuple, device: Device | None) -> Any:
     shape, numpy_dtype = metadata
     if grad is not None or numpy_dtype is None:
         return grad
-    return ops.zeros(shape, dtype=from_numpy_dtype(numpy_dtype))
+    return ops.zeros(shape, dtype=from_numpy_dtype(numpy_dtype), device=device)
 
 
 class FunctionMeta(type):

@@ -25,6 +25,7 @@ def connect_outputs(
     it is, since `setup_context`, which has not seen what becomes of it, has saved it."""
     if node is not None:
         set_outputs(node, [_metadata_of(output) for output in outputs])
+        node.output_devices = [output.device if isinstance(output, Tensor) else None for output in outputs]
     tensors = [output for output in outputs if isinstance(output, Tensor)]
     results = [
         _connect(ctx, node, inputs, output, position, len(tensors), kept) if isinstance(output, Tensor) else output

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch.autograd.history import set_array
-from mindtorch.backends.meta.array import MetaArray
+from mindtorch.backends.device_array import DeviceArray
 from mindtorch.geometry import extent_of, strides_of
 from mindtorch.roots import byte_offset_of, root_of
 from mindtorch.storage import UntypedStorage, array_on, followers, storage_of
@@ -83,6 +83,8 @@ def move_into(out: Tensor, array: Any, names: int = 0) -> None:
     resized = resized_array(out, array.shape, strides_of(array), names)
     if isinstance(array, np.ndarray):
         np.copyto(resized, array)
+    else:
+        resized.copy_from(array)
     set_array(out, resized)
 
 
@@ -96,7 +98,7 @@ def resized_array(tensor: Any, shape: tuple[int, ...], strides: tuple[int, ...],
 
 
 def _has_storage(tensor: Tensor) -> bool:
-    return isinstance(tensor._mt_array, (np.ndarray, MetaArray))
+    return isinstance(tensor._mt_array, (np.ndarray, DeviceArray))
 
 
 def bytes_needed(dtype: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
@@ -113,14 +115,7 @@ def array_on_enough(
     needed = bytes_needed(dtype, offset, shape, strides)
     if needed > len(storage):
         storage.resize_(needed)
-    return array_at(storage, dtype, offset, shape, strides)
-
-
-def array_at(storage: UntypedStorage, dtype: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
-    if storage.device.type != "meta":
-        return array_on(storage, dtype, offset, shape, strides)
-    in_bytes = tuple([stride * dtype.itemsize for stride in strides])
-    return MetaArray(shape, dtype.numpy, in_bytes, storage._root, offset * dtype.itemsize)
+    return array_on(storage, dtype, offset, shape, strides)
 
 
 followers.append(follow)

@@ -15,6 +15,7 @@ from mindtorch.dtype import bool as boolean
 from mindtorch.tensor import Tensor
 
 _HALVES = (float16, bfloat16)
+_FUSED_ON = ("cpu", "meta")  # where there is a kernel for all of it
 
 
 def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
@@ -36,7 +37,9 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_cau
 def _has_kernel(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, enable_gqa: bool) -> bool:
     """Whether torch computes it as one op, which has other strides and another node."""
     arrays = query._mt_array, key._mt_array, value._mt_array
-    if not all([array.ndim == 4 for array in arrays]) or not query.is_floating_point() or query.device.type == "npu":
+    if query.device.type not in _FUSED_ON or not query.is_floating_point():
+        return False
+    if not all([array.ndim == 4 for array in arrays]):
         return False
     if mask is not None and (mask.ndim not in (2, 4) or mask.requires_grad):
         return False

@@ -23,7 +23,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     if zero_infinity:
         losses = ops.where(losses == math.inf, ops.zeros((), dtype=losses.dtype, device=losses.device), losses)
     if reduction == _MEAN:
-        return (losses / _divisors(target_lengths).to(losses.dtype)).mean()
+        return (losses / _divisors(target_lengths).to(losses)).mean()
     if reduction == _SUM:
         return losses.sum()
     return losses if is_batched else losses.squeeze(0)

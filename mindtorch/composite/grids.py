@@ -30,7 +30,7 @@ def _evenly(like: Tensor, count: int, align_corners: bool) -> Tensor:
     """`count` places from -1 to 1: with the ends, or in the middle of equal parts."""
     if count <= 1:
         return like.new_zeros(count)
-    ends = ops.linspace(-1, 1, count, dtype=like.dtype)
+    ends = ops.linspace(-1, 1, count, dtype=like.dtype, device=like.device)
     return ends if align_corners else (ends * (count - 1) / count).to(like.dtype)
 
 

@@ -12,7 +12,8 @@ def convert_indices_from_coo_to_csr(input: Tensor, size: int, out_int32: bool = 
     if input.dim() > 1:
         raise RuntimeError(f"Input is supposed to be a vector, but got {input.dim()} dimensional tensor.")
     _check_integral(input, "convert_indices_from_coo_to_csr_cpu")
-    return ops.searchsorted(input, ops.arange(size + 1, dtype=input.dtype)).to(_index_dtype(out_int32))
+    places = ops.arange(size + 1, dtype=input.dtype, device=input.device)
+    return ops.searchsorted(input, places).to(_index_dtype(out_int32))
 
 
 def convert_indices_from_csr_to_coo(
@@ -20,7 +21,8 @@ def convert_indices_from_csr_to_coo(
 ) -> Tensor:
     """The row and the column of each element."""
     _check_integral(crow_indices, "convert_indices_from_csr_to_coo_cpu")
-    rows = ops.repeat_interleave(ops.arange(len(crow_indices) - 1), ops.diff(crow_indices))
+    numbers = ops.arange(len(crow_indices) - 1, device=crow_indices.device)
+    rows = ops.repeat_interleave(numbers, ops.diff(crow_indices))
     pair = (col_indices, rows) if transpose else (rows, col_indices)
     return ops.stack([each.to(_index_dtype(out_int32)) for each in pair])
 

@@ -9,6 +9,7 @@ from mindtorch import errors
 from mindtorch.device import register_device_type
 from mindtorch.layout import layout as Layout
 from mindtorch.layout import strided
+from mindtorch.roots import makers, on_demand
 
 
 class Backend:
@@ -26,13 +27,20 @@ _by_name: dict[str, Backend] = {}
 _by_class: dict[type, Backend] = {}
 _array_classes: dict[tuple[str, Layout], type] = {}
 _waiting: dict[str, list[Callable[[], None]]] = {}
+_of_device_arrays: list[Callable[[type], None]] = []
 
 
 def register_backend(name: str, array_class: type, device_type: str, layout: Layout = strided) -> Backend:
     """Make a backend and its device known. Its kernels then go in with `register_kernel(name, op, function)`."""
     register_device_type(device_type)
     _array_classes[device_type, layout] = array_class
-    return register_array_class(name, array_class)
+    backend = register_array_class(name, array_class)
+    if hasattr(array_class, "new_root"):
+        makers[device_type] = array_class.new_root
+    if _has_memory(array_class):
+        for action in _of_device_arrays:
+            action(array_class)
+    return backend
 
 
 def register_array_class(name: str, array_class: type) -> Backend:
@@ -51,6 +59,15 @@ def when_registered(name: str, action: Callable[[], None]) -> None:
         action()
     else:
         _waiting.setdefault(name, []).append(action)
+
+
+def for_device_arrays(action: Callable[[type], None]) -> None:
+    """Run `action` with each class of arrays that lie in the memory of a device, when it is registered."""
+    _of_device_arrays.append(action)
+
+
+def _has_memory(array_class: type) -> bool:
+    return getattr(array_class, "in_device_memory", False)
 
 
 def backend_named(name: str) -> Backend:
@@ -75,6 +92,9 @@ def backend_of(array_class: type) -> Backend | None:
 def backend_for_device(device_type: str, layout: Layout = strided) -> type:
     """The array class for a device and layout; an error that names the missing device if there is none."""
     array_class = _array_classes.get((device_type, layout))
+    if array_class is None and device_type in on_demand:
+        on_demand[device_type]()
+        array_class = _array_classes.get((device_type, layout))
     if array_class is None:
         raise errors.device_unavailable(device_type)
     return array_class

@@ -6,14 +6,14 @@ The built-in backends register through the same two functions that an out-of-tre
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from functools import partial
+from functools import partial, wraps
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from mindtorch import errors
-from mindtorch.dispatch.keys import backend_named, backend_of, when_registered
+from mindtorch.dispatch.keys import backend_named, backend_of, for_device_arrays, when_registered
 from mindtorch.dispatch.schema import Schema, parse_schema
 from mindtorch.kinds import KINDS
 from mindtorch.op_names import ATEN, base_of, namespace_of, qualified
@@ -44,7 +44,7 @@ class KernelTable(dict):
 
     def __setitem__(self, array_class: type, kernel: Callable) -> None:
         """A kernel for NumPy's arrays is also that for the plain ones, if it has no short cut for them."""
-        super().__setitem__(array_class, kernel)
+        super().__setitem__(array_class, kernel if array_class is not np.ndarray else self._guarded(kernel))
         if array_class is np.ndarray:
             self.update(dict.fromkeys(KINDS, kernel) | getattr(kernel, "plain", {}))
             self.direct = getattr(kernel, "direct", kernel)
@@ -55,6 +55,24 @@ class KernelTable(dict):
             self.direct = _fail
             for kind in KINDS:
                 super().__delitem__(kind)
+
+    def _guarded(self, kernel: Callable) -> Callable:
+        """The kernel for NumPy's arrays, which the first argument decides; a device's may be among the others."""
+        if not _device_classes or hasattr(kernel, "unguarded"):
+            return kernel
+
+        @wraps(kernel)
+        def guarded(*args: Any, **kwargs: Any) -> Any:
+            found = _device_class_among(args)
+            return (kernel if found is None else self[found])(*args, **kwargs)
+
+        guarded.unguarded = kernel
+        return guarded
+
+    def guard(self) -> None:
+        """Guard the kernel that is there already."""
+        if np.ndarray in self:
+            super().__setitem__(np.ndarray, self._guarded(self[np.ndarray]))
 
     def __missing__(self, array_class: type) -> Callable:
         # Nothing is stored: a kernel that is registered later must be found.
@@ -173,6 +191,7 @@ class OpEntry:
 
 
 _tables: dict[str, KernelTable] = {}
+_device_classes: set[type] = set()  # of arrays that the CPU's kernels cannot read
 _fallbacks: dict[type, Callable[[str], Callable]] = {}
 _entries: dict[str, OpEntry] = {}
 
@@ -202,6 +221,28 @@ def register_kernels(backend: str, kernels: Mapping[str, Callable]) -> None:
 def register_kernels_of(backend: str, module: str) -> None:
     """Register the `KERNELS` of a module that can only be imported when the backend is there."""
     when_registered(backend, lambda: _add_kernels(backend, import_module(module).KERNELS))
+
+
+def _device_class_among(values: Iterable[Any]) -> type | None:
+    for value in values:
+        if type(value) in _device_classes:
+            return type(value)
+        if type(value) is list or type(value) is tuple:
+            found = _device_class_among(value)
+            if found is not None:
+                return found
+    return None
+
+
+def _keep_from_numpy(array_class: type) -> None:
+    """Have kernels for NumPy's arrays hand calls on that arrays of this class take part in."""
+    _device_classes.add(array_class)
+    if len(_device_classes) == 1:
+        for table in _tables.values():
+            table.guard()
+
+
+for_device_arrays(_keep_from_numpy)
 
 
 def register_modules_of(backend: str, module: str) -> None:

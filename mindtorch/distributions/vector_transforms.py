@@ -142,10 +142,10 @@ def _below_diagonal(numbers: Any) -> Any:
     """A matrix with the numbers below its diagonal, row by row."""
     rows = round((0.25 + 2 * numbers.shape[-1]) ** 0.5 + 0.5)
     matrix = numbers.new_zeros((*numbers.shape[:-1], rows, rows))
-    matrix[..., ops.ones(rows, rows, dtype=boolean).tril(-1)] = numbers
+    matrix[..., ops.ones(rows, rows, dtype=boolean, device=matrix.device).tril(-1)] = numbers
     return matrix
 
 
 def _numbers_below(matrix: Any, diagonal: int) -> Any:
     """The numbers of a matrix up to a diagonal, row by row."""
-    return matrix[..., ops.ones(matrix.shape[-2:], dtype=boolean).tril(diagonal)]
+    return matrix[..., ops.ones(matrix.shape[-2:], dtype=boolean, device=matrix.device).tril(diagonal)]

@@ -139,7 +139,7 @@ class Wishart(ExponentialFamily):
         size = self._event_shape[-1]
         lengths = self._dist_chi2.rsample(sample_shape).sqrt()
         noise = lengths.clamp(min=finfo(lengths.dtype).eps).diag_embed(dim1=-2, dim2=-1)
-        rows, columns = ops.tril_indices(size, size, offset=-1).unbind()
+        rows, columns = ops.tril_indices(size, size, offset=-1, device=lengths.device).unbind()
         shape = (*sample_shape, *self._batch_shape, size * (size - 1) // 2)
         noise[..., rows, columns] = ops.randn(shape, dtype=noise.dtype, device=noise.device)
         factor = ops.matmul(self._unbroadcasted_scale_tril, noise)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch.backends.device_array import DeviceArray
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 from mindtorch.batched_array import BatchedArray
@@ -81,13 +82,11 @@ def _reduced(tensor: Any) -> tuple:
 
 
 def _reduced_dense(tensor: Any) -> tuple:
-    dtype, destination = tensor.dtype, None if tensor.is_cpu else tensor.device
-    host = tensor if tensor.is_cpu else tensor.detach().cpu()
-    geometry = (host.storage_offset(), tuple(host.shape), host.stride(), tensor.requires_grad, OrderedDict())
-    storage = host.untyped_storage()
+    dtype, storage = tensor.dtype, tensor.untyped_storage()
+    geometry = (tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.requires_grad, OrderedDict())
     if has_legacy_storage(dtype) and storage.nbytes() % dtype.itemsize == 0:
-        return rebuild_tensor_v2, (typed_view(storage, dtype, destination), *geometry)
-    return rebuild_tensor_v3, (typed_view(storage, uint8, destination), *geometry, dtype)
+        return rebuild_tensor_v2, (typed_view(storage, dtype), *geometry)
+    return rebuild_tensor_v3, (typed_view(storage, uint8), *geometry, dtype)
 
 
 def state_of(tensor: Any) -> Any:
@@ -107,7 +106,7 @@ def _check_not_batched(tensor: Any) -> None:
 
 
 def _copy_of(tensor: Any, memo: dict) -> Any:
-    if type(tensor._mt_array) is not np.ndarray:
+    if not isinstance(tensor._mt_array, (np.ndarray, DeviceArray)) or tensor.is_meta:
         return tensor.detach().clone()
     storage = deepcopy(tensor.untyped_storage(), memo)
     array = array_on(storage, tensor.dtype, tensor.storage_offset(), tuple(tensor.shape), tensor.stride())

@@ -10,7 +10,6 @@ from mindtorch.autograd.history import check_inplace, edges_of, mark_written, re
 from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.tenants import (
     LARGEST_INT,
-    array_at,
     array_on_enough,
     bytes_needed,
     is_only_tenant,
@@ -289,7 +288,7 @@ def array_within(storage: UntypedStorage, dtype: Any, offset: int, size: Sequenc
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(strides)}")
     if offset * dtype.itemsize > len(storage):
         offset = 0  # without elements it may lie anywhere, but not for NumPy
-    return array_at(storage, dtype, offset, tuple(size), strides)
+    return array_on(storage, dtype, offset, tuple(size), strides)
 
 
 def _checked_strides(offset: int, size: Sequence[int], stride: Sequence[int] | None) -> tuple[int, ...]:

@@ -68,9 +68,6 @@ def _tensor_on(
     tensor = wrap(array_within(untyped, dtype, offset, size, stride))
     if bits and tensor._mt_array.size and not tensor.is_meta:
         tensor = wrap(_resolved(untyped, tensor, bits))
-    destination = getattr(storage, "destination", None)
-    if destination is not None:
-        tensor = tensor.to(device=destination)
     tensor.requires_grad = requires_grad
     return tensor
 

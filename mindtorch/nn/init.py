@@ -229,7 +229,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     zeros = math.ceil(sparsity * rows)
     tensor.normal_(0, std, generator=generator)
     for column in range(columns):
-        tensor[ops.randperm(rows)[:zeros], column] = 0
+        tensor[ops.randperm(rows, device=tensor.device)[:zeros], column] = 0
     return tensor
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from mindtorch import errors
 from mindtorch.device import device
 from mindtorch.dtype import dtype
+from mindtorch.roots import maker_of
 from mindtorch.storage import UntypedStorage
 from mindtorch.typed_storage import TypedStorage, typed_view
 
@@ -66,18 +67,8 @@ def is_meta(wanted: MAP_LOCATION) -> bool:
 # -------------------- the devices --------------------
 
 
-class OnDevice:
-    """A storage of a device that has tensors, but no storages for Python: they are moved one by one."""
-
-    def __init__(self, storage: UntypedStorage, place: device) -> None:
-        self.storage = storage
-        self.device = place
-
-
 def typed(restored: Any, element_type: dtype) -> TypedStorage:
     """What `map_location` and the registered functions have given, as what tensors are made on."""
-    if isinstance(restored, OnDevice):
-        return typed_view(restored.storage, element_type, restored.device)
     storage = restored.untyped() if isinstance(restored, TypedStorage) else restored
     if not isinstance(storage, UntypedStorage):
         raise TypeError(f"map_location must give a storage or None, but gave {errors.type_name(restored)}")
@@ -122,13 +113,19 @@ def _to_absent(kind: str) -> Restore:
     return restore
 
 
-def _to_npu(storage: Any, location: str) -> Any:
-    return OnDevice(storage, device(location)) if location.partition(":")[0] == "npu" else None
+def _tag_of_backend(storage: Any) -> str | None:
+    return str(storage.device) if maker_of(storage.device.type) else None
+
+
+def _to_backend(storage: Any, location: str) -> Any:
+    if maker_of(location.partition(":")[0]) is None:
+        return None
+    return UntypedStorage(storage.nbytes(), device=location).copy_(storage)
 
 
 register_package(10, _tag_of("cpu"), _to_cpu)
 register_package(20, _tag_of("cuda"), _to_absent("cuda"))
 register_package(22, _tag_of("meta"), _to_meta)
-register_package(23, _tag_of("npu"), _to_npu)
-for _priority, _kind in enumerate(("hpu", "xpu", "mtia"), 24):
+register_package(23, _tag_of_backend, _to_backend)
+for _priority, _kind in enumerate(("hpu", "xpu", "mtia", "npu"), 24):
     register_package(_priority, _tag_of(_kind), _to_absent(_kind))

@@ -60,14 +60,12 @@ class TorchPickler:
         return self._identify(obj, None) if isinstance(obj, UntypedStorage) else None
 
     def _identify(self, storage: UntypedStorage, typed: TypedStorage | None) -> tuple:
-        if typed is None or isinstance(typed, Bytes):
+        if typed is None:
             key, kind, count = self.storages.key_of(storage, None), self.bytes_type, storage.nbytes()
         else:
             typed.pickle_storage_type()  # complains about a dtype that files have no name for
             key, kind, count = self.storages.key_of(storage, typed.dtype), storage_type_of(typed.dtype), typed.size()
-        destination = None if typed is None else typed.destination
-        location = location_tag(storage) if destination is None else str(destination)
-        return ("storage", kind, key, location, count, *self._more)
+        return ("storage", kind, key, location_tag(storage), count, *self._more)
 
     def reducer_override(self: Any, obj: Any) -> Any:
         if isinstance(obj, layout):
@@ -96,18 +94,7 @@ class TorchPickler:
         found = self.storages.type_of(storage, wanted)
         if found is wanted and own is None:
             return rebuild_tensor_v2, (typed, *geometry)
-        kind = typed_view if found is not None else _bytes_view
-        return rebuild_tensor_v3, (kind(storage, found or uint8, typed.destination), *geometry, own or wanted)
-
-
-class Bytes(TypedStorage):
-    """An untyped storage that also knows where its tensor belongs."""
-
-
-def _bytes_view(storage: UntypedStorage, element_type: dtype, destination: Any) -> Bytes:
-    view = Bytes.__new__(Bytes)
-    view._untyped, view.dtype, view.destination = storage, element_type, destination
-    return view
+        return rebuild_tensor_v3, (typed_view(storage, found) if found else storage, *geometry, own or wanted)
 
 
 def pickler(file: BinaryIO, pickle_module: Any, protocol: int, bytes_type: Any, more: tuple = ()) -> Any:

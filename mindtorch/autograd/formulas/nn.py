@@ -38,7 +38,8 @@ def embedding_bag_backward(
             padding_idx,
         )  # fmt: skip
     if not bags.numel():
-        bags = ops.searchsorted(offsets, ops.arange(indices.shape[0], dtype=offsets.dtype), right=True) - 1
+        places = ops.arange(indices.shape[0], dtype=offsets.dtype, device=offsets.device)
+        bags = ops.searchsorted(offsets, places, right=True) - 1
     values = grad.index_select(0, bags)
     if mode == 1:
         values = values / sizes.index_select(0, bags).unsqueeze(1)

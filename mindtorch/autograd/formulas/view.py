@@ -5,6 +5,7 @@ import math
 from mindtorch.autograd.formulas.common import wrapped
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.level_views import share_memory
+from mindtorch.dtype import int64
 
 
 def permute_backward(grad, dims):
@@ -127,7 +128,7 @@ def _overlaps(size, stride):
 
 def _places(size, stride, offset, like):
     """Storage positions of every element of a geometry, as an index tensor of that shape."""
-    total = ops.full((), offset, dtype=ops.arange(0).dtype, device=like.device)
+    total = ops.full((), offset, dtype=int64, device=like.device)
     for dim, (count, step) in enumerate(zip(size, stride, strict=True)):
         along = ops.arange(count, device=like.device) * step
         total = total.unsqueeze(-1) + along if dim else total + along

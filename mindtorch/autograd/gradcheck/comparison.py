@@ -256,7 +256,7 @@ def _in_full(direction: tuple, source: Any) -> tuple:
     if elements_of(source) is source:
         return direction
     places = places_of(source)
-    full = [ops.zeros((source.numel(),), dtype=part.dtype) for part in direction]
+    full = [ops.zeros((source.numel(),), dtype=part.dtype, device=part.device) for part in direction]
     for whole, part in zip(full, direction, strict=True):
         whole[places] = part
     return tuple(full)

@@ -101,7 +101,7 @@ class Differences:
 
 def vector_of(tensor: Any) -> np.ndarray:
     """The elements as numbers in double precision."""
-    plain = tensor.detach()
+    plain = tensor.detach().cpu()
     plain = plain.to_dense() if is_sparse(plain) else plain
     return np.array(plain.to(complex128 if plain.is_complex() else float64).numpy()).reshape(-1)
 

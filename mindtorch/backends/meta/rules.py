@@ -12,6 +12,7 @@ import numpy as np
 
 from mindtorch import errors, geometry, iterator, state
 from mindtorch.backends import view_geometry
+from mindtorch.backends.cpu import view as cpu_views
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.meta.elementwise_rules import broadcast as broadcast
 from mindtorch.backends.meta.elementwise_rules import broadcast_reversed as broadcast_reversed
@@ -85,6 +86,7 @@ from mindtorch.backends.meta.reduction_rules import rank as rank
 from mindtorch.backends.meta.reduction_rules import searchsorted as searchsorted
 from mindtorch.backends.meta.reduction_rules import spread_and_mean as spread_and_mean
 from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, new
+from mindtorch.batched_array import BatchedArray, level_numbered
 from mindtorch.device import as_device
 from mindtorch.device import device as Device
 from mindtorch.dtype import dtype as Dtype
@@ -217,11 +219,17 @@ def view(kernel: Callable[..., Any]) -> Kernel:
             return [_view_of(input, stand_in, each) for each in result]
         return _view_of(input, stand_in, result)
 
-    return meta_kernel
+    return _for_all_devices(meta_kernel)
+
+
+def _for_all_devices(kernel: Kernel) -> Kernel:
+    """Mark a kernel that touches no memory: backends of devices take it over."""
+    kernel.serves_all_devices = True  # type: ignore[attr-defined]
+    return kernel
 
 
 def _stand_in(array: Any) -> np.ndarray:
-    """A NumPy array with the geometry of a meta array, in memory that nobody touches and so takes no room."""
+    """A NumPy array with the geometry of a device's array, in memory that nobody touches and so takes no room."""
     root = np.empty(array.root.nbytes, np.uint8)
     if array.dtype.kind != "V":
         return np.ndarray(array.shape, array.dtype, root, array.byte_offset, array.strides)
@@ -233,7 +241,34 @@ def _view_of(input: Any, stand_in: np.ndarray, view: np.ndarray) -> MetaArray:
     if view.size and stand_in.size:
         start = view.__array_interface__["data"][0] - stand_in.__array_interface__["data"][0]
     strides = tuple([stride * view.itemsize for stride in geometry.strides_of(view)])
-    return MetaArray(view.shape, view.dtype, strides, input.root, input.byte_offset + start)
+    return input.part(view.shape, view.dtype, strides, input.byte_offset + start)
+
+
+# -------------------- levels of vmap --------------------
+
+
+def add_batch_dim(promotion: None) -> Kernel:
+    return _for_all_devices(cpu_views.add_batch_dim)
+
+
+def spread_over_level(promotion: None) -> Kernel:
+    expand = view(cpu_views.expand)
+
+    def kernel(input: Any, level: int) -> BatchedArray:
+        found = level_numbered(level)
+        return BatchedArray(expand(input, (found.size, *input.shape)), 0, found)
+
+    return _for_all_devices(kernel)
+
+
+def remove_batch_dim(promotion: None) -> Kernel:
+    unsqueeze, expand = view(cpu_views.unsqueeze), view(cpu_views.expand)
+
+    def kernel(input: Any, level: int, batch_size: int, out_dim: int) -> Any:
+        shape = (*input.shape[:out_dim], batch_size, *input.shape[out_dim:])
+        return expand(unsqueeze(input, out_dim), shape)
+
+    return _for_all_devices(kernel)
 
 
 # -------------------- sizes that are given --------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch.creation import tensor
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import int32
@@ -26,11 +25,11 @@ def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) ->
     return batch.new_ones((), dtype=boolean)
 
 
-def over_scores(function: Callable, *sizes: int, scores: Tensor | None = None) -> Tensor:
+def over_scores(function: Callable, *sizes: int, scores: Tensor | None = None, device: Any = None) -> Tensor:
     """What a function of the position in batch, head, query and key gives everywhere, called with scores or not."""
     for place in ((None, None, None, 0), (None, None, 0, None), (None, 0, None, None), (0, None, None, None)):
         function = vmap(function, in_dims=place if scores is None else (0, *place))
-    positions = [ops.arange(size) for size in sizes]
+    positions = [ops.arange(size, device=device) for size in sizes]
     return function(*positions) if scores is None else function(scores, *positions)
 
 
@@ -150,8 +149,8 @@ def _ordered(blocks: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _dense(counts: Tensor, indices: Tensor) -> Tensor:
-    valid = ops.arange(indices.shape[-1]) < counts.unsqueeze(-1)
-    dense = ops.zeros(indices.shape, dtype=int32)
+    valid = ops.arange(indices.shape[-1], device=counts.device) < counts.unsqueeze(-1)
+    dense = ops.zeros(indices.shape, dtype=int32, device=indices.device)
     return dense.scatter_(-1, indices.long(), valid.to(int32))
 
 
@@ -163,7 +162,7 @@ def _transposed(counts: Tensor | None, indices: Tensor | None) -> tuple[Tensor |
 
 def create_mask(mod_fn: MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None) -> Tensor:
     """The mask as a tensor with an element for each score, true where it counts."""
-    return over_scores(mod_fn, B or 1, H or 1, Q_LEN, KV_LEN)
+    return over_scores(mod_fn, B or 1, H or 1, Q_LEN, KV_LEN, device=device)
 
 
 def create_block_mask(
@@ -179,8 +178,8 @@ def create_block_mask(
 ) -> BlockMask:
     """The mask of what `mask_mod(batch, head, query, key)` says of each element."""
     size = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
-    counts = _elements_by_block(create_mask(mask_mod, B, H, Q_LEN, KV_LEN), size)
-    full = (counts == size[0] * size[1]) & tensor(separate_full_blocks)
+    counts = _elements_by_block(create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device), size)
+    full = (counts == size[0] * size[1]) & separate_full_blocks
     tables = [*_ordered((counts > 0) & ~full), *(_ordered(full) if separate_full_blocks else (None, None))]
     return BlockMask.from_kv_blocks(*tables, BLOCK_SIZE=size, mask_mod=mask_mod, seq_lengths=(Q_LEN, KV_LEN))
 

@@ -74,10 +74,10 @@ def flex_attention(
 def _scores(query: Tensor, key: Tensor, score_mod: Callable | None, mask: BlockMask | None, scale: float) -> Tensor:
     scores = (query @ key.transpose(-2, -1)).to(float64 if query.dtype is float64 else float32) * scale
     if score_mod is not None:
-        scores = over_scores(score_mod, *scores.shape, scores=scores)
+        scores = over_scores(score_mod, *scores.shape, scores=scores, device=scores.device)
     if mask is None:
         return scores
-    return ops.where(over_scores(mask.mask_mod, *scores.shape), scores, -math.inf)
+    return ops.where(over_scores(mask.mask_mod, *scores.shape, device=scores.device), scores, -math.inf)
 
 
 def _probabilities(scores: Tensor) -> Tensor:

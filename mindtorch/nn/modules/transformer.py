@@ -241,7 +241,7 @@ class TransformerEncoder(Module):
         if is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in self.layers[0].parameters())):
             return False
         kept = padding == 0
-        at_the_end = ops.arange(kept.shape[1]) < kept.sum(1, keepdim=True)
+        at_the_end = ops.arange(kept.shape[1], device=kept.device) < kept.sum(1, keepdim=True)
         return not self.mask_check or bool((kept == at_the_end).all())
 
 

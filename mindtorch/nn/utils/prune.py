@@ -240,7 +240,7 @@ class RandomStructured(_SomeChannels):
     """Prunes channels at random."""
 
     def _scores(self, t: Tensor) -> Tensor:
-        return ops.rand(t.shape[self.dim])
+        return ops.rand(t.shape[self.dim], device=t.device)
 
 
 class LnStructured(_SomeChannels):
