@@ -38,7 +38,7 @@ PEER := $(VENV)/.installed-peer
 EXAMPLES := $(VENV)/.installed-examples
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-gpt test test-debug codegen check stats lint format parity fuzz bench docs wheel diff snapshot clean
+.PHONY: help install demo demo-gpt test test-npu test-debug codegen check stats lint format parity fuzz bench docs wheel diff snapshot clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +75,10 @@ demo-gpt: $(EXAMPLES) ## train a small transformer to write like Moby-Dick
 
 test: $(DEV) ## run the tests (all but the comparison with torch, the wheel and the documentation), or FILES=...
 	$(PYTEST) -n $(JOBS) -m "not wheel and not site" $(or $(FILES),--ignore=tests/parity)
+
+# The library on a simulated Ascend device, in a process of its own: a second device changes how all kernels are found.
+test-npu: $(DEV) ## run the tests that any device passes on the simulated NPU (needs a C compiler)
+	MINDTORCH_DEVICE=npu $(PYTEST) -n $(JOBS) tests/device
 
 # Every op in all its forms, and the rules of this library, in two minutes. For the rest, gradients by finite differences
 # and the comparison with torch, which take half an hour: make test-debug DEBUG_TESTS="tests/ops tests/unit tests/parity"

@@ -85,6 +85,7 @@ from mindtorch.dtype import uint16 as uint16
 from mindtorch.dtype import uint32 as uint32
 from mindtorch.dtype import uint64 as uint64
 from mindtorch.eigenpairs import lobpcg as lobpcg
+from mindtorch.errors import AcceleratorError as AcceleratorError
 from mindtorch.errors import OutOfMemoryError as OutOfMemoryError
 from mindtorch.generator import Generator as Generator
 from mindtorch.generator import default_generator as default_generator

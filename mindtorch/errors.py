@@ -27,6 +27,16 @@ class _LinAlgError(RuntimeError):
 LinAlgError = _LinAlgError  # the public name; messages show the other one, as in torch
 
 
+class AcceleratorError(RuntimeError):
+    """What a device, its runtime or one of its ops has refused or failed to do; `error_code` is the runtime's."""
+
+    torch_name = "torch.AcceleratorError"
+
+    def __init__(self, message: str, error_code: int = 0) -> None:
+        super().__init__(message)
+        self.error_code = error_code
+
+
 class OutOfMemoryError(RuntimeError):
     """A device has no memory left. The CPU raises something else; programs catch this to try smaller batches."""
 

@@ -5,6 +5,7 @@ adds is the order in which draws of 32 bits become numbers, and one normal numbe
 """
 
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -61,14 +62,23 @@ class Window:
         return slice(start, self.used)
 
 
+# The generators of other devices, by the device's type: what gives their class, and what seeds all of a type.
+of_devices: dict[str, Callable[[], type]] = {}
+seeders: list[Callable[[int], None]] = []
+
+
 class Generator:
     """A source of random numbers with a state of its own."""
 
     torch_name = "torch._C.Generator"
 
+    def __new__(cls, device: Any = "cpu") -> "Generator":
+        kind = Device(device).type
+        return super().__new__(of_devices[kind]() if cls is Generator and kind in of_devices else cls)
+
     def __init__(self, device: Any = "cpu") -> None:
         self._device = Device(device)
-        if self._device.type not in ("cpu", "npu"):
+        if self._device.type != "cpu":
             raise RuntimeError(f"{self._device.type.upper()} device type not an accelerator.")
         self._bits = np.random.MT19937(0)
         self._legacy = np.random.RandomState(self._bits)  # the public way to seed as the reference twister does
@@ -217,8 +227,11 @@ default_generator = Generator()
 
 
 def manual_seed(seed: int) -> Generator:
-    """Start the default generator's stream of `seed`."""
-    return default_generator.manual_seed(checked_seed(int(seed)))
+    """Start the streams of `seed`: that of the default generator, and those of all devices."""
+    checked = checked_seed(int(seed))
+    for seed_all in seeders:
+        seed_all(checked)
+    return default_generator.manual_seed(checked)
 
 
 def seed() -> int:

@@ -5,5 +5,6 @@ from mindtorch.backends import cudnn as cudnn
 from mindtorch.backends import mkl as mkl
 from mindtorch.backends import mkldnn as mkldnn
 from mindtorch.backends import mps as mps
+from mindtorch.backends import npu as npu
 from mindtorch.backends import openmp as openmp
 from mindtorch.backends import opt_einsum as opt_einsum

@@ -1,32 +1,59 @@
-"""The `npu` device (Ascend). Without the Ascend libraries it says so; with them, a backend serves it: `serve`."""
+"""The `npu` device (Ascend), under torch_npu's names. Nothing is loaded before a program needs a device."""
 
-from ctypes.util import find_library
+from mindtorch.npu import amp as amp
+from mindtorch.npu.config import config as config
+from mindtorch.npu.config import conv as conv
+from mindtorch.npu.config import matmul as matmul
+from mindtorch.npu.config import set_compile_mode as set_compile_mode
+from mindtorch.npu.devices import can_device_access_peer as can_device_access_peer
+from mindtorch.npu.devices import current_device as current_device
+from mindtorch.npu.devices import device as device
+from mindtorch.npu.devices import device_count as device_count
+from mindtorch.npu.devices import device_of as device_of
+from mindtorch.npu.devices import get_device_capability as get_device_capability
+from mindtorch.npu.devices import get_device_name as get_device_name
+from mindtorch.npu.devices import get_device_properties as get_device_properties
+from mindtorch.npu.devices import init as init
+from mindtorch.npu.devices import is_available as is_available
+from mindtorch.npu.devices import is_bf16_supported as is_bf16_supported
+from mindtorch.npu.devices import is_initialized as is_initialized
+from mindtorch.npu.devices import set_device as set_device
+from mindtorch.npu.devices import synchronize as synchronize
+from mindtorch.npu.memory import empty_cache as empty_cache
+from mindtorch.npu.memory import max_memory_allocated as max_memory_allocated
+from mindtorch.npu.memory import max_memory_cached as max_memory_cached
+from mindtorch.npu.memory import max_memory_reserved as max_memory_reserved
+from mindtorch.npu.memory import mem_get_info as mem_get_info
+from mindtorch.npu.memory import memory_allocated as memory_allocated
+from mindtorch.npu.memory import memory_cached as memory_cached
+from mindtorch.npu.memory import memory_reserved as memory_reserved
+from mindtorch.npu.memory import memory_snapshot as memory_snapshot
+from mindtorch.npu.memory import memory_stats as memory_stats
+from mindtorch.npu.memory import memory_stats_as_nested_dict as memory_stats_as_nested_dict
+from mindtorch.npu.memory import memory_summary as memory_summary
+from mindtorch.npu.memory import reset_accumulated_memory_stats as reset_accumulated_memory_stats
+from mindtorch.npu.memory import reset_max_memory_allocated as reset_max_memory_allocated
+from mindtorch.npu.memory import reset_max_memory_cached as reset_max_memory_cached
+from mindtorch.npu.memory import reset_peak_memory_stats as reset_peak_memory_stats
+from mindtorch.npu.memory import set_per_process_memory_fraction as set_per_process_memory_fraction
+from mindtorch.npu.random import default_generators as default_generators
+from mindtorch.npu.random import get_rng_state as get_rng_state
+from mindtorch.npu.random import get_rng_state_all as get_rng_state_all
+from mindtorch.npu.random import initial_seed as initial_seed
+from mindtorch.npu.random import manual_seed as manual_seed
+from mindtorch.npu.random import manual_seed_all as manual_seed_all
+from mindtorch.npu.random import seed as seed
+from mindtorch.npu.random import seed_all as seed_all
+from mindtorch.npu.random import set_rng_state as set_rng_state
+from mindtorch.npu.random import set_rng_state_all as set_rng_state_all
+from mindtorch.npu.streams import Event as Event
+from mindtorch.npu.streams import ExternalStream as ExternalStream
+from mindtorch.npu.streams import Stream as Stream
+from mindtorch.npu.streams import StreamContext as StreamContext
+from mindtorch.npu.streams import current_stream as current_stream
+from mindtorch.npu.streams import default_stream as default_stream
+from mindtorch.npu.streams import is_current_stream_capturing as is_current_stream_capturing
+from mindtorch.npu.streams import set_stream as set_stream
+from mindtorch.npu.streams import stream as stream
 
-from mindtorch import errors
-from mindtorch.dispatch.keys import register_backend
-
-_LIBRARIES = ("ascendcl", "opapi")
-
-
-def is_available() -> bool:
-    """Whether the Ascend libraries can be found."""
-    return all(find_library(name) is not None for name in _LIBRARIES)
-
-
-def device_count() -> int:
-    """How many devices this process can use."""
-    return 0 if not is_available() else 1
-
-
-def serve(array_class: type) -> None:
-    """Make arrays of this class what `device="npu"` means: called by the backend when it has found its libraries.
-
-    Its kernels are those that `mindtorch._generated.npu_kernels` lists: a module is imported when an op needs it.
-    """
-    register_backend("NPU", array_class, "npu")
-
-
-def synchronize(device: object = None) -> None:
-    """Wait until the device has done what it was given."""
-    if not is_available():
-        raise errors.device_unavailable("npu")
+_lazy_init = init

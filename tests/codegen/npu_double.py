@@ -13,7 +13,8 @@ import numpy as np
 from codegen.aclnn_table import signatures
 from codegen.errors import Problems
 from codegen.project import Project
-from mindtorch.backends.meta.array import MetaArray, MetaFlags
+from mindtorch.backends.device_array import DeviceFlags
+from mindtorch.backends.meta.array import MetaArray
 from mindtorch.device import device as Device
 from mindtorch.dispatch.registry import kernel_table
 
@@ -34,7 +35,7 @@ class NpuArray:
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
     itemsize = property(lambda self: self.dtype.itemsize)
-    flags = property(lambda self: MetaFlags(self.shape, self.strides, self.dtype.itemsize))
+    flags = property(lambda self: DeviceFlags(self.shape, self.strides, self.dtype.itemsize))
 
     def __repr__(self):
         return f"NpuArray({self.shape}, {self.strides}, {self.dtype})"

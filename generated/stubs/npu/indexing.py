@@ -15,49 +15,6 @@ The kernels in generated/kernels/npu/ show how results are made and `out` is giv
 from mindtorch.errors import missing_kernel
 
 
-def index(input, indices, out=None):
-    """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
-
-    ACLNN: aclnnIndex(self, indices, out)
-        aclnnIndex(aclTensor *self, aclTensorList *indices, aclTensor *out)
-        Masks become indices first, and a dimension without an index gets an empty tensor.
-    """
-    raise missing_kernel("index.Tensor", "NPU", "index(input, indices, out=None)", "mindtorch/backends/npu/indexing.py")
-
-
-def index_put(input, indices, values, accumulate, out=None):
-    """index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor
-
-    ACLNN: aclnnIndexPutImpl(clone(self), indices, values, accumulate, False)
-        aclnnIndexPutImpl(aclTensor *selfRef, aclTensorList *indices, aclTensor *values, bool accumulate,
-        bool unsafe)
-        Masks become indices first, and a dimension without an index gets an empty tensor.
-    """
-    raise missing_kernel(
-        "index_put",
-        "NPU",
-        "index_put(input, indices, values, accumulate, out=None)",
-        "mindtorch/backends/npu/indexing.py",
-    )
-
-
-def scatter_reduce(input, dim, index, src, reduce, include_self, out=None):
-    """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *,
-        bool include_self=True) -> Tensor
-
-    ACLNN: aclnnScatterReduce(self, dim, index, src, code(reduce, sum=1), include_self, out)
-        aclnnScatterReduce(aclTensor *self, int64_t dim, aclTensor *index, aclTensor *src, int64_t reduce,
-        bool includeSelf, aclTensor *out)
-        A2 and A3 only have sums of float32 that include self.
-    """
-    raise missing_kernel(
-        "scatter_reduce.two",
-        "NPU",
-        "scatter_reduce(input, dim, index, src, reduce, include_self, out=None)",
-        "mindtorch/backends/npu/indexing.py",
-    )
-
-
 def index_reduce(input, dim, index, source, reduce, include_self, out=None):
     """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *,
     bool include_self=True) -> Tensor
@@ -66,76 +23,5 @@ def index_reduce(input, dim, index, source, reduce, include_self, out=None):
         "index_reduce",
         "NPU",
         "index_reduce(input, dim, index, source, reduce, include_self, out=None)",
-        "mindtorch/backends/npu/indexing.py",
-    )
-
-
-def masked_select(input, mask, out=None):
-    """masked_select(Tensor self, Tensor mask) -> Tensor
-
-    ACLNN: aclnnMaskedSelect(self, mask, out)
-        aclnnMaskedSelect(aclTensor *self, aclTensor *mask, aclTensor *out)
-        The size of the result depends on the mask.
-    """
-    raise missing_kernel(
-        "masked_select", "NPU", "masked_select(input, mask, out=None)", "mindtorch/backends/npu/indexing.py"
-    )
-
-
-def nonzero(input, out=None):
-    """nonzero(Tensor self) -> Tensor
-
-    ACLNN: aclnnNonzero(self, out)
-        aclnnNonzero(aclTensor *self, aclTensor *out)
-        The size of the result depends on the numbers.
-    """
-    raise missing_kernel("nonzero", "NPU", "nonzero(input, out=None)", "mindtorch/backends/npu/indexing.py")
-
-
-def cat(tensors, dim, out=None):
-    """cat(Tensor[] tensors, int dim=0) -> Tensor
-
-    ACLNN: aclnnCat(tensors, dim, out)
-        aclnnCat(aclTensorList *tensors, int64_t dim, aclTensor *out)
-        Tensors of shape (0,) are left out first.
-    """
-    raise missing_kernel("cat", "NPU", "cat(tensors, dim, out=None)", "mindtorch/backends/npu/indexing.py")
-
-
-def diag_embed(input, offset, dim1, dim2):
-    """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
-    raise missing_kernel(
-        "diag_embed", "NPU", "diag_embed(input, offset, dim1, dim2)", "mindtorch/backends/npu/indexing.py"
-    )
-
-
-def select_backward(grad_output, input_sizes, dim, index):
-    """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"""
-    raise missing_kernel(
-        "select_backward",
-        "NPU",
-        "select_backward(grad_output, input_sizes, dim, index)",
-        "mindtorch/backends/npu/indexing.py",
-    )
-
-
-def slice_backward(grad_output, input_sizes, dim, start, end, step):
-    """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end,
-    SymInt step) -> Tensor
-    """
-    raise missing_kernel(
-        "slice_backward",
-        "NPU",
-        "slice_backward(grad_output, input_sizes, dim, start, end, step)",
-        "mindtorch/backends/npu/indexing.py",
-    )
-
-
-def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
-    """diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor"""
-    raise missing_kernel(
-        "diagonal_backward",
-        "NPU",
-        "diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)",
         "mindtorch/backends/npu/indexing.py",
     )

@@ -15,53 +15,6 @@ The kernels in generated/kernels/npu/ show how results are made and `out` is giv
 from mindtorch.errors import missing_kernel
 
 
-def sgn(input, out=None):
-    """sgn(Tensor self) -> Tensor
-
-    ACLNN: aclnnSign(self, out)
-        aclnnSign(aclTensor *self, aclTensor *result)
-        A complex number is divided by its absolute value.
-    """
-    raise missing_kernel("sgn", "NPU", "sgn(input, out=None)", "mindtorch/backends/npu/pointwise.py")
-
-
 def angle(input, out=None):
     """angle(Tensor self) -> Tensor"""
     raise missing_kernel("angle", "NPU", "angle(input, out=None)", "mindtorch/backends/npu/pointwise.py")
-
-
-def conj_physical(input):
-    """_conj_physical(Tensor self) -> Tensor"""
-    raise missing_kernel("_conj_physical", "NPU", "conj_physical(input)", "mindtorch/backends/npu/pointwise.py")
-
-
-def prelu(input, weight):
-    """_prelu_kernel(Tensor self, Tensor weight) -> Tensor
-
-    ACLNN: aclnnPrelu(self, weight, out)
-        aclnnPrelu(aclTensor *self, aclTensor *weight, aclTensor *out)
-        It takes the weight as one dimension.
-    """
-    raise missing_kernel("_prelu_kernel", "NPU", "prelu(input, weight)", "mindtorch/backends/npu/pointwise.py")
-
-
-def isinf(input):
-    """isinf(Tensor self) -> Tensor
-
-    ACLNN: aclnnAbs(self, out)
-        aclnnAbs(aclTensor *self, aclTensor *out)
-        AclnnEqScalar then compares with infinity.
-    """
-    raise missing_kernel("isinf", "NPU", "isinf(input)", "mindtorch/backends/npu/pointwise.py")
-
-
-def nan_to_num(input, nan, posinf, neginf, out=None):
-    """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor
-
-    ACLNN: aclnnNanToNum(self, or(nan, 0.0), or(posinf, 0.0), or(neginf, 0.0), out)
-        aclnnNanToNum(aclTensor *self, float nan, float posinf, float neginf, aclTensor *out)
-        None stands for the dtype's largest and smallest number.
-    """
-    raise missing_kernel(
-        "nan_to_num", "NPU", "nan_to_num(input, nan, posinf, neginf, out=None)", "mindtorch/backends/npu/pointwise.py"
-    )

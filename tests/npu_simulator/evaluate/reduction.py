@@ -132,6 +132,13 @@ def _std(self: Any, dims: Any, correction: int, keep: bool, out: Any) -> None:
     store(out, np.sqrt(variance(wide(self), every(dims, self.ndim), correction, keep)), dtype=self.dtype)
 
 
+def _mean(x: np.ndarray, axis: Any, keepdims: bool) -> np.ndarray:
+    """That of no elements is nan."""
+    count = x.size // max(np.sum(x, axis=axis).size, 1)
+    with np.errstate(invalid="ignore"):
+        return np.sum(x, axis=axis, keepdims=keepdims) / np.float64(count)
+
+
 def _with_mean(of_variance: Evaluator) -> Evaluator:
     def evaluate(self: Any, dims: Any, correction: int, keep: bool, out: Any, mean: Any) -> None:
         of_variance(self, dims, correction, keep, out)
@@ -184,7 +191,7 @@ def _trace(self: Any, out: Any) -> None:
 EVALUATORS |= {
     "aclnnReduceSum": _reduction(np.sum),
     "aclnnReduceNansum": _reduction(np.nansum),
-    "aclnnMean": _reduction(np.mean),
+    "aclnnMean": _reduction(_mean),
     "aclnnProd": _prod,
     "aclnnProdDim": _prod_dim,
     "aclnnAmax": _extremum(np.max),

@@ -1,0 +1,113 @@
+"""`NpuRoot`, memory of an NPU from the caching allocator, and `NpuArray`, which looks at it."""
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends.device_array import DeviceArray, byte_strides, extent_in_bytes
+from mindtorch.backends.npu.runtime import allocator, copies, device, stream
+from mindtorch.backends.npu.runtime.allocator import Block
+from mindtorch.device import as_device
+from mindtorch.device import device as Device
+from mindtorch.dispatch.registry import kernel_table
+from mindtorch.layout import strided
+from mindtorch.roots import Root
+
+_devices: dict[int, Device] = {}
+
+
+def numbered(index: int) -> Device:
+    """`npu:index`, one object for each."""
+    found = _devices.get(index)
+    return found if found is not None else _devices.setdefault(index, Device("npu", index))
+
+
+class NpuRoot(Root):
+    """Some bytes on a device. Given back to the allocator when the last array on them is gone."""
+
+    __slots__ = ("index", "block", "address")
+
+    def __init__(self, nbytes: int, index: int) -> None:
+        """Not initialised; in the order of the device's current stream."""
+        self.nbytes = nbytes
+        self.index = index
+        self.block: Block | None = None
+        self.address = 0
+        if nbytes:
+            self._take(allocator.pool_of(index).allocate(nbytes, stream.current(index)))
+
+    def _take(self, block: Block | None) -> None:
+        self.block = block
+        self.address = 0 if block is None else block.address
+
+    @property
+    def device(self) -> Device:
+        return numbered(self.index)
+
+    def resize(self, nbytes: int) -> None:
+        before, address, kept = self.block, self.address, min(nbytes, self.nbytes)
+        self._take(allocator.pool_of(self.index).allocate(nbytes, stream.current(self.index)) if nbytes else None)
+        if kept:
+            copies.within(self.index, self.address, address, kept)
+        if before is not None:
+            before.pool.release(before)
+        self.nbytes = nbytes
+
+    def fill(self, byte: int) -> None:
+        copies.fill(self.index, self.address, self.nbytes, byte)
+
+    def copy_from(self, source: Any) -> None:
+        if not isinstance(source, NpuRoot):
+            self.write(0, source.to_host())
+        elif source.index == self.index:
+            copies.within(self.index, self.address, source.address, self.nbytes)
+        else:
+            copies.between(self.index, self.address, source.index, source.address, self.nbytes)
+
+    def to_host(self, start: int = 0, nbytes: int | None = None) -> np.ndarray:
+        content = np.empty(self.nbytes - start if nbytes is None else nbytes, np.uint8)
+        copies.to_host(self.index, self.address + start, content)
+        return content
+
+    def write(self, start: int, content: np.ndarray) -> None:
+        copies.to_device(self.index, self.address + start, content)
+
+    def array(
+        self, shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...], byte_offset: int = 0
+    ) -> "NpuArray":
+        return NpuArray(shape, dtype, strides, self, byte_offset)
+
+    def __del__(self) -> None:
+        block = self.block
+        if block is not None:
+            block.pool.release(block)
+
+
+class NpuArray(DeviceArray):
+    """An array on an NPU. Its views launch nothing."""
+
+    __slots__ = ()
+
+    layout = strided
+
+    @classmethod
+    def new_root(cls, nbytes: int, where: Device) -> NpuRoot:
+        """Memory of so many bytes, on the device."""
+        return NpuRoot(nbytes, index_of(where))
+
+    def copy_from(self, source: Any) -> None:
+        """Write the elements of another array, which is broadcast and converted."""
+        kernel_table("copy_")[NpuArray](self, source, False)
+
+
+def index_of(where: Any) -> int:
+    """The number of a device, in whichever spelling; that of the thread's device, if it has none."""
+    where = as_device(where)
+    return device.current() if where.index is None else device.checked(where.index)
+
+
+def new(shape: tuple[int, ...], dtype: np.dtype, index: int, strides: tuple[int, ...] | None = None) -> NpuArray:
+    """An array that is not initialised; row-major unless there are strides, which count bytes."""
+    if strides is None:
+        strides = byte_strides(shape, dtype.itemsize)
+    return NpuArray(shape, dtype, strides, NpuRoot(extent_in_bytes(shape, strides, dtype.itemsize), index), 0)

@@ -1,0 +1,38 @@
+"""Ops without a kernel for the NPU run on the CPU, with copies, and with torch_npu's warning, once for each."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch.backends.fallback import cpu_kernel_for
+from mindtorch.op_names import qualified
+from mindtorch.warning import warn
+
+used: set[str] = set()  # the ops that have run so, for tests and statistics
+
+
+def kernel_for(op: str) -> Callable:
+    """The kernel of an op that the NPU does not have."""
+    kernel = cpu_kernel_for(op)
+
+    def fallback(*args: Any, **kwargs: Any) -> Any:
+        if op not in used:
+            _announce(op)
+            used.add(op)
+        return kernel(*args, **kwargs)
+
+    return fallback
+
+
+def _announce(op: str) -> None:
+    """Say once that an op is computed on the CPU; an error where that is not wanted."""
+    if os.environ.get("TORCH_NPU_FALLBACK_CPU_DISABLE") == "1":
+        raise RuntimeError(
+            f"The operator '{qualified(op)}' would execute its main computation on CPU through dispatcher backend "
+            "fallback because no kernel is registered for the NPU PrivateUse1 backend, but CPU fallback is disabled by "
+            "TORCH_NPU_FALLBACK_CPU_DISABLE=1."
+        )
+    warn(
+        f"CAUTION: The operator '{qualified(op)}' is not currently supported on the NPU backend and will fall back to "
+        "run on the CPU. This may have performance implications. (function npu_cpu_fallback)"
+    )

@@ -1,0 +1,205 @@
+"""Indexing on the NPU by hand: what masks and numbers decide the size of, joining, and the backward of views."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindtorch.backends import view_geometry
+from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.meta import rules
+from mindtorch.backends.meta.array import MetaArray
+from mindtorch.backends.npu.array import NpuArray, new
+from mindtorch.backends.npu.fallback import kernel_for
+from mindtorch.backends.npu.launch import aclnn, copied, delivered, operands, placed
+from mindtorch.dispatch.registry import kernel_table
+from mindtorch.promotion import BOOL, INT64, common_dtype
+
+_cat = aclnn("aclnnCat", "LlT")
+_cat_rule = rules.cat("default")
+_copy = aclnn("aclnnInplaceCopy", "TT")
+_index = aclnn("aclnnIndex", "TLT")
+_index_put = aclnn("aclnnIndexPutImpl", "TLTbb")
+_index_rule = rules.index(None)
+_masked_select = aclnn("aclnnMaskedSelect", "TTT")
+_nonzero = aclnn("aclnnNonzero", "TT")
+_scatter_reduce = aclnn("aclnnScatterReduce", "TlTTlbT")
+_zero = aclnn("aclnnInplaceZero", "T")
+
+
+# -------------------- sizes that numbers decide --------------------
+
+
+def nonzero(input, out=None):
+    count, ndim = input.size, input.ndim
+    places = new((count, ndim), INT64, input.root.index)
+    if count and ndim:
+        (shape,) = _nonzero.with_shapes((1,), input, places)
+        places = _first(places, shape[0])
+    elif not ndim:
+        places = new((int(input.item() != 0), 0), INT64, input.root.index)
+    result = _transposed_layout(places)
+    return result if out is None else delivered(result, out)
+
+
+def _first(array: NpuArray, count: int) -> NpuArray:
+    """The first rows of an array."""
+    return array.part((count, *array.shape[1:]), array.dtype, array.strides, array.byte_offset)
+
+
+def _transposed_layout(places: NpuArray) -> NpuArray:
+    """Column by column in memory, as torch gives the places."""
+    rows, columns = places.shape
+    strides = (places.itemsize, max(rows, 1) * places.itemsize)
+    return copied(new(places.shape, places.dtype, places.root.index, strides), places)
+
+
+def masked_select(input, mask, out=None):
+    if mask.dtype != BOOL:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    input, mask = operands(input, mask)
+    shape = np.broadcast_shapes(input.shape, mask.shape)
+    found = new((int(np.prod(shape)),), input.dtype, input.root.index)
+    if found.size:
+        (size,) = _masked_select.with_shapes((2,), input, mask, found)
+        found = _first(found, size[0])
+    result = copied(new(found.shape, found.dtype, found.root.index), found)
+    return result if out is None else delivered(result, out)
+
+
+# -------------------- index and index_put --------------------
+
+
+def index(input, indices, out=None):
+    picked = _positions(indices, input)
+    result = placed(_index_rule(input, picked, out=out), input)
+    if result.size:
+        _index(input, _without_gaps(picked, input), result)
+    return result if out is None else delivered(result, out)
+
+
+def index_put(input, indices, values, accumulate, out=None):
+    target = input if out is input else copied(_target(input, out), input)
+    if values.dtype != input.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{scalar_name(input)} for the destination and {scalar_name(values)} for the source."
+        )
+    picked = _positions(indices, input)
+    if target.size and all(each is None or each.size for each in picked):
+        values, _ = operands(values, input)
+        _index_put(target, _without_gaps(picked, input), values, accumulate, False)
+    return target
+
+
+def _target(input: NpuArray, out: NpuArray | None) -> NpuArray:
+    return out if out is not None and out.shape == input.shape else new(input.shape, input.dtype, input.root.index)
+
+
+def _positions(indices: Sequence[Any], input: NpuArray) -> list[NpuArray | None]:
+    """The indices of dimensions: masks as the places where they are true, what is on the CPU on the device."""
+    found: list[NpuArray | None] = []
+    for each in indices:
+        if each is None:
+            found.append(None)
+            continue
+        moved = each if type(each) is NpuArray else _moved(each, input)
+        if moved.dtype == BOOL or moved.dtype == np.uint8:
+            _check_mask(moved, input, len(found))
+            places = nonzero(moved)
+            found += [_column(places, dim) for dim in range(moved.ndim)]
+        else:
+            found.append(moved)
+    return found
+
+
+def _check_mask(mask: NpuArray, input: NpuArray, dim: int) -> None:
+    for place, size in enumerate(mask.shape):
+        if dim + place >= input.ndim or input.shape[dim + place] != size:
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {place} does not match the shape of the indexed "
+                f"tensor {list(input.shape)} at index {dim + place}"
+            )
+
+
+def _moved(array: np.ndarray, like: NpuArray) -> NpuArray:
+    target = new(array.shape, array.dtype, like.root.index)
+    return kernel_table("copy_")[NpuArray](target, array, False)
+
+
+def _column(places: NpuArray, dim: int) -> NpuArray:
+    rows, _ = places.shape
+    return places.part((rows,), places.dtype, places.strides[:1], places.byte_offset + dim * places.strides[1])
+
+
+def _without_gaps(indices: Sequence[NpuArray | None], input: NpuArray) -> list[NpuArray]:
+    """ACLNN takes an empty array for a dimension that is not indexed, and none for those behind the last index."""
+    last = max(place for place, each in enumerate(indices) if each is not None)
+    return [new((0,), INT64, input.root.index) if each is None else each for each in indices[: last + 1]]
+
+
+# -------------------- joining, scattering --------------------
+
+
+def cat(tensors, dim, out=None):
+    kept = [each for each in tensors if each.shape != (0,)] or [tensors[0]]
+    dtype = common_dtype(*tensors)
+    first = next(each for each in kept if type(each) is NpuArray)
+    result = placed(_cat_rule(tensors, dim, out=out), first)
+    parts = [_converted(each, dtype) for each in kept if each.size]
+    if parts:
+        _cat(parts, dim, result)
+    return result if out is None else delivered(result, out)
+
+
+def _converted(array: Any, dtype: np.dtype) -> Any:
+    if type(array) is not NpuArray or array.dtype == dtype:
+        return array
+    return copied(new(array.shape, dtype, array.root.index), array)
+
+
+_SUM = 1
+_scatter_on_cpu = kernel_for("scatter_reduce.two")
+
+
+def scatter_reduce(input, dim, index, src, reduce, include_self, out=None):
+    if reduce != "sum":  # the others are not on all chips
+        return _scatter_on_cpu(input, dim, index, src, reduce, include_self, out=out)
+    result = placed(rules.same("first")(input, dim, index, src, reduce, include_self, out=out), input)
+    _scatter_reduce(input, dim, index, src, _SUM, include_self, result)
+    return result if out is None else delivered(result, out)
+
+
+# -------------------- the backward of views --------------------
+
+
+def _spread(grad: NpuArray, input_sizes: Sequence[int], kernel: Any, *args: Any) -> NpuArray:
+    """Zeros, with a gradient where a view showed the input."""
+    result = new(tuple(input_sizes), grad.dtype, grad.root.index)
+    if result.size:
+        _zero(result)
+    part = kernel(result, *args)
+    if part.size:
+        _copy(part, grad)
+    return result
+
+
+def _view(op: str) -> Any:
+    return kernel_table(op)[MetaArray]
+
+
+def select_backward(grad_output, input_sizes, dim, index):
+    return _spread(grad_output, input_sizes, _view("select.int"), dim, index)
+
+
+def slice_backward(grad_output, input_sizes, dim, start, end, step):
+    return _spread(grad_output, input_sizes, _view("slice.Tensor"), dim, start, end, step)
+
+
+def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
+    return _spread(grad_output, input_sizes, _view("diagonal"), offset, dim1, dim2)
+
+
+def diag_embed(input, offset, dim1, dim2):
+    shape = view_geometry.diag_embed_shape(input.shape, offset, dim1, dim2)
+    return _spread(input, shape, _view("diagonal"), offset, dim1, dim2)

@@ -1,0 +1,400 @@
+"""The caching allocator: device memory that is used again without asking the runtime.
+
+The runtime gives memory in *segments*; a segment is cut into *blocks*. A block that is released goes back to the stream
+that it was made for, and serves that stream's next request at once: the stream works in order, so what was launched
+before is done before what comes then. A block that other streams have used, too (`record_stream`), waits until these
+have passed the moment of its release. Free neighbours become one block again. Where the device has no more memory,
+everything that is free is given back to it, and the request is made once more.
+
+Blocks that were given back lie in bins by size, from where the next request of that size takes them as they are. They
+are joined with their neighbours only when a request finds none in its bin.
+
+A tensor may be given up by any thread, at any moment, also inside of this module: then its block is only noted in a
+queue, which the next request empties.
+"""
+
+import os
+import threading
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Iterable, Iterator
+from ctypes import c_void_p
+
+from mindtorch.backends.npu.runtime import device
+from mindtorch.backends.npu.runtime.api import acl, check, out_pointer
+from mindtorch.backends.npu.runtime.codes import HUGE_FIRST, OUT_OF_MEMORY
+from mindtorch.backends.npu.runtime.stream import Event, Stream
+from mindtorch.errors import OutOfMemoryError
+
+_GRAIN = 512  # all sizes are multiples of it
+_PAD = 32  # ops may read so many bytes behind the end
+_MB = 1 << 20
+_SMALL = _MB  # requests up to this share segments of _SMALL_SEGMENT
+_SMALL_SEGMENT = 2 * _MB
+_LARGE_SEGMENT = 20 * _MB
+_LARGE = 10 * _MB  # requests from this on get segments of their own size
+_LARGE_GRAIN = 2 * _MB
+
+
+IN_USE, IN_BIN, FREE = range(3)  # what a block is
+
+
+class Block:
+    """A piece of a segment."""
+
+    __slots__ = ("address", "size", "requested", "stream", "state", "before", "after", "is_small", "others", "pool")
+
+    def __init__(self, address: int, size: int, stream: Stream, is_small: bool, pool: "Pool") -> None:
+        self.address = address
+        self.size = size
+        self.requested = 0
+        self.stream = stream
+        self.is_small = is_small
+        self.pool = pool
+        self.state = IN_USE
+        self.before: Block | None = None
+        self.after: Block | None = None
+        self.others: set[Stream] | None = None  # streams that have used it, besides its own
+
+    def __lt__(self, other: "Block") -> bool:
+        return (self.size, self.address) < (other.size, other.address)
+
+
+class Amount:
+    """What there is of something: now, at most, and what came and went; how many and how many bytes."""
+
+    __slots__ = ("count", "size", "peak_count", "peak_size", "came", "came_size")
+
+    def __init__(self) -> None:
+        self.count = self.size = self.peak_count = self.peak_size = self.came = self.came_size = 0
+
+    def add(self, size: int) -> None:
+        self.count += 1
+        self.size += size
+        self.came += 1
+        self.came_size += size
+        if self.count > self.peak_count:
+            self.peak_count = self.count
+        if self.size > self.peak_size:
+            self.peak_size = self.size
+
+    def remove(self, size: int) -> None:
+        self.count -= 1
+        self.size -= size
+
+    def reset_peaks(self) -> None:
+        self.peak_count, self.peak_size = self.count, self.size
+
+    def forget_past(self) -> None:
+        self.came, self.came_size = self.count, self.size
+
+
+class Figures:
+    """What a pool counts of its small or its large blocks, or of both together."""
+
+    __slots__ = ("blocks", "requested", "waiting", "segments")
+
+    def __init__(self) -> None:
+        self.blocks = Amount()  # in use
+        self.requested = Amount()  # the same, without what is rounded up
+        self.waiting = Amount()  # given back, and still used by other streams
+        self.segments = Amount()
+
+    def all(self) -> tuple[Amount, ...]:
+        return self.blocks, self.requested, self.waiting, self.segments
+
+
+class Pool:
+    """The memory of one device."""
+
+    def __init__(self, index: int) -> None:
+        self.device = index
+        self.total, self.small, self.large = Figures(), Figures(), Figures()
+        self.retries = self.failures = 0
+        self.limit: int | None = None
+        self.released: deque[Block] = deque()
+        self._bins: dict[Stream, dict[int, list[Block]]] = {}  # by size; not joined with neighbours
+        self._free: dict[tuple[Stream, bool], list[Block]] = {}  # joined, sorted by size and address
+        self._waiting: deque[tuple[list[Event], Block]] = deque()
+        self._segments: dict[int, Block] = {}  # the first block of each, by address
+        self._lock = threading.RLock()
+
+    # -------------------- requests --------------------
+
+    def allocate(self, nbytes: int, stream: Stream) -> Block:
+        """A block for so many bytes, which are not initialised, on a stream of the device."""
+        size = (nbytes + _PAD + _GRAIN - 1) // _GRAIN * _GRAIN
+        with self._lock:
+            if self.released:
+                self._take_back()
+            if self._waiting:
+                self._look_at_events()
+            bins = self._bins.get(stream)
+            blocks = None if bins is None else bins.get(size)
+            block = blocks.pop() if blocks else self._cut(size, nbytes, stream)
+            block.state = IN_USE
+            block.requested = nbytes
+            figures = self.small if block.is_small else self.large
+            figures.blocks.add(block.size)
+            figures.requested.add(nbytes)
+            self.total.blocks.add(block.size)
+            self.total.requested.add(nbytes)
+        return block
+
+    def _cut(self, size: int, nbytes: int, stream: Stream) -> Block:
+        """A block of a size from a larger one, or from a new segment; what is left of it goes to others."""
+        is_small = size <= _SMALL
+        self._join()
+        block = self._found(size, stream, is_small) or self._new_segment(size, nbytes, stream, is_small)
+        rest = block.size - size
+        if rest >= (_GRAIN if is_small else _SMALL + 1):
+            left = Block(block.address + size, rest, stream, is_small, self)
+            left.before, left.after = block, block.after
+            if block.after is not None:
+                block.after.before = left
+            block.after = left
+            block.size = size
+            self._list(left)
+        return block
+
+    def _found(self, size: int, stream: Stream, is_small: bool) -> Block | None:
+        """The smallest free block that is large enough, unless too much of it would be left."""
+        blocks = self._free.get((stream, is_small))
+        if not blocks:
+            return None
+        place = bisect_left(blocks, size, key=_size_of)
+        if place == len(blocks):
+            return None
+        if size >= _LARGE and blocks[place].size >= size + _LARGE_SEGMENT:
+            return None
+        return blocks.pop(place)
+
+    def _list(self, block: Block) -> None:
+        block.state = FREE
+        insort(self._free.setdefault((block.stream, block.is_small), []), block)
+
+    def _unlist(self, block: Block) -> None:
+        blocks = self._free[block.stream, block.is_small]
+        del blocks[bisect_left(blocks, block)]
+
+    def _join(self) -> None:
+        """Empty the bins: make each block in them one with its free neighbours."""
+        for bins in self._bins.values():
+            for blocks in bins.values():
+                for block in blocks:
+                    self._join_one(block)
+            bins.clear()
+
+    def _join_one(self, block: Block) -> None:
+        before, after = block.before, block.after
+        if before is not None and before.state == FREE:
+            self._unlist(before)
+            block = _joined(before, block)
+        if after is not None and after.state == FREE:
+            self._unlist(after)
+            block = _joined(block, after)
+        self._list(block)
+
+    # -------------------- segments --------------------
+
+    def _new_segment(self, size: int, nbytes: int, stream: Stream, is_small: bool) -> Block:
+        whole = _segment_size(size)
+        address = self._ask(whole)
+        if address is None:
+            self.retries += 1
+            self.empty()
+            address = self._ask(whole)
+        if address is None:
+            self.failures += 1
+            raise self._out_of_memory(nbytes)
+        block = Block(address, whole, stream, is_small, self)
+        self._segments[address] = block
+        for figures in (self.total, self._figures_of(block)):
+            figures.segments.add(whole)
+        return block
+
+    def _figures_of(self, block: Block) -> Figures:
+        return self.small if block.is_small else self.large
+
+    def _ask(self, size: int) -> int | None:
+        """Memory of the device, if it has so much."""
+        if self.limit is not None and self.total.segments.size + size > self.limit:
+            return None
+        device.use(self.device)
+        memory, address = out_pointer(c_void_p)
+        code = acl.aclrtMallocAlign32(address, size, HUGE_FIRST)
+        if code in OUT_OF_MEMORY:
+            return None
+        check(code, "aclrtMallocAlign32")
+        return memory.value
+
+    def _out_of_memory(self, nbytes: int) -> OutOfMemoryError:
+        free, total = device.memory_info(self.device)
+        used, reserved = self.total.blocks.size, self.total.segments.size
+        limit = "" if self.limit is None else f" {_in_words(self.limit)} allowed;"
+        return OutOfMemoryError(
+            f"NPU out of memory. Tried to allocate {_in_words(nbytes)} (NPU {self.device}; {_in_words(total)} total "
+            f"capacity; {_in_words(used)} already allocated; {_in_words(free)} free;{limit} {_in_words(reserved)} "
+            "reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb to "
+            "avoid fragmentation."
+        )
+
+    def empty(self) -> None:
+        """Give the device back every segment of which nothing is in use."""
+        with self._lock:
+            self._take_back()
+            while self._waiting:
+                events, block = self._waiting.popleft()
+                for event in events:
+                    event.synchronize()
+                self._end_waiting(block)
+            self._join()
+            for (stream, _), blocks in self._free.items():
+                whole = [each for each in blocks if each.before is None and each.after is None]
+                if whole:
+                    stream.synchronize()  # the runtime gives memory away at once, whoever is still using it
+                for block in whole:
+                    self._give_back(block)
+
+    def _give_back(self, block: Block) -> None:
+        device.use(self.device)
+        self._unlist(block)
+        check(acl.aclrtFree(block.address), "aclrtFree")
+        del self._segments[block.address]
+        for figures in (self.total, self._figures_of(block)):
+            figures.segments.remove(block.size)
+
+    def close(self) -> None:
+        """Give everything back, at exit: tensors that are left may no longer be used."""
+        for address in self._segments:
+            acl.aclrtFree(address)
+        for kept in (self._segments, self._free, self._waiting, self._bins):
+            kept.clear()
+
+    # -------------------- releases --------------------
+
+    def release(self, block: Block) -> None:
+        """Take a block back; may be called by any thread, at any moment."""
+        self.released.append(block)
+
+    def _take_back(self) -> None:
+        while self.released:
+            block = self.released.popleft()
+            figures = self.small if block.is_small else self.large
+            figures.blocks.remove(block.size)
+            figures.requested.remove(block.requested)
+            self.total.blocks.remove(block.size)
+            self.total.requested.remove(block.requested)
+            if block.others:
+                self._begin_waiting(block)
+            else:
+                self._put(block)
+
+    def _put(self, block: Block) -> None:
+        block.state = IN_BIN
+        self._bins.setdefault(block.stream, {}).setdefault(block.size, []).append(block)
+
+    def _begin_waiting(self, block: Block) -> None:
+        """Other streams may be using it: it is free when they have passed this moment."""
+        self._waiting.append((_moments(block.others or ()), block))
+        block.others = None
+        for figures in (self.total, self._figures_of(block)):
+            figures.waiting.add(block.size)
+
+    def _end_waiting(self, block: Block) -> None:
+        for figures in (self.total, self._figures_of(block)):
+            figures.waiting.remove(block.size)
+        self._put(block)
+
+    def _look_at_events(self) -> None:
+        for _ in range(len(self._waiting)):
+            events, block = self._waiting.popleft()
+            if all(event.is_done() for event in events):
+                self._end_waiting(block)
+            else:
+                self._waiting.append((events, block))
+
+    # -------------------- what users ask for --------------------
+
+    def settle(self) -> None:
+        """Bring the books up to date: tensors that are gone count no longer."""
+        with self._lock:
+            self._take_back()
+
+    def segments(self) -> Iterator[list[Block]]:
+        """The blocks of each segment, in the order of addresses."""
+        with self._lock:
+            self._join()
+            for first in list(self._segments.values()):
+                blocks, block = [], first
+                while block is not None:
+                    blocks.append(block)
+                    block = block.after
+                yield blocks
+
+
+def _moments(streams: Iterable[Stream]) -> list[Event]:
+    """What happens when streams have done what they have been given so far."""
+    events = []
+    for stream in streams:
+        events.append(Event())
+        events[-1].record(stream)
+    return events
+
+
+def _size_of(block: Block) -> int:
+    return block.size
+
+
+def _joined(first: Block, second: Block) -> Block:
+    """Two neighbours as one block."""
+    first.size += second.size
+    first.after = second.after
+    if second.after is not None:
+        second.after.before = first
+    return first
+
+
+def _segment_size(size: int) -> int:
+    if size <= _SMALL:
+        return _SMALL_SEGMENT
+    if size < _LARGE:
+        return _LARGE_SEGMENT
+    return (size + _LARGE_GRAIN - 1) // _LARGE_GRAIN * _LARGE_GRAIN
+
+
+def _in_words(nbytes: int) -> str:
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if nbytes >= factor:
+            return f"{nbytes / factor:.2f} {unit}"
+    return f"{nbytes} bytes"
+
+
+# -------------------- the pools --------------------
+
+_pools: dict[int, Pool] = {}
+
+
+def pool_of(index: int) -> Pool:
+    found = _pools.get(index)
+    return found if found is not None else _pools.setdefault(index, Pool(index))
+
+
+def known_pools() -> list[Pool]:
+    """Of the devices that were used."""
+    return list(_pools.values())
+
+
+def _close_all() -> None:
+    for pool in _pools.values():
+        pool.close()
+    _pools.clear()
+
+
+device.at_exit.append(_close_all)
+
+
+def settings() -> dict[str, str]:
+    """PYTORCH_NPU_ALLOC_CONF, taken apart; names that mean nothing here are left alone."""
+    text = os.environ.get("PYTORCH_NPU_ALLOC_CONF", "")
+    return dict(part.split(":", 1) for part in text.split(",") if ":" in part)

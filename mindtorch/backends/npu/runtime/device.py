@@ -1,0 +1,184 @@
+"""The devices of this process: how many there are, and which one a thread works with.
+
+The runtime starts with the first call that needs a device. A device's context belongs to a thread: whatever calls the
+runtime asks `use` first, which is a comparison where nothing has changed.
+"""
+
+import atexit
+import os
+import threading
+from collections.abc import Callable
+from ctypes import c_int32, c_size_t, c_uint32
+from typing import Any
+
+from mindtorch import errors
+from mindtorch.backends.npu.runtime import api, libraries
+from mindtorch.backends.npu.runtime.api import acl, check, check_usable, optional, out_pointer
+from mindtorch.backends.npu.runtime.codes import HBM, REPEAT_INITIALIZE, SUCCESS
+
+
+class _Thread(threading.local):
+    """`active`: the device of the thread's context (-1: none yet); `wanted`: the one that programs have chosen."""
+
+    active = -1
+    wanted = 0
+
+
+_thread = _Thread()
+_lock = threading.RLock()
+_state: dict[str, Any] = {"started": False, "forked": False, "count": None}
+_used: set[int] = set()  # devices that have to be given back
+at_exit: list[Callable[[], None]] = []  # what has to be done before the devices are given back, last first
+
+_FORKED = (
+    "Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, you must use the 'spawn' start "
+    "method"
+)
+
+
+def _after_fork() -> None:
+    _state["forked"] = _state["started"]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+# -------------------- start and end --------------------
+
+
+def is_started() -> bool:
+    return _state["started"] and not _state["forked"]
+
+
+def start() -> None:
+    """Start the runtime, once for the process."""
+    if _state["forked"]:
+        raise RuntimeError(_FORKED)
+    if _state["started"]:
+        return
+    with _lock:
+        if _state["started"]:
+            return
+        if not libraries.is_present():
+            raise errors.device_unavailable("npu")
+        code = acl.aclInit(None)
+        if code not in (SUCCESS, REPEAT_INITIALIZE):
+            api.raise_code(code, "aclInit")
+        _state["started"] = True
+        atexit.register(stop)
+
+
+def stop() -> None:
+    """Give back what the process has of the devices: at exit, in the order in which it depends on one another."""
+    if not is_started():
+        return
+    for action in reversed(at_exit):
+        action()
+    for index in sorted(_used):
+        acl.aclrtResetDevice(index)
+    _used.clear()
+    acl.aclFinalize()
+    _state["started"] = False
+
+
+# -------------------- devices --------------------
+
+
+def count() -> int:
+    """How many devices the process can use; 0 where there are no libraries. Never an error, and starts nothing."""
+    if _state["count"] is None:
+        _state["count"] = _counted() if libraries.is_present() else 0
+    return _state["count"]
+
+
+def _counted() -> int:
+    function = optional("drvGetDevNum")
+    if function is not None:
+        number, address = out_pointer(c_uint32)
+        return _visible(number.value) if function(address) == SUCCESS else 0
+    number, address = out_pointer(c_uint32)
+    return number.value if optional("aclrtGetDeviceCount")(address) == SUCCESS else 0
+
+
+def _visible(there: int) -> int:
+    """How many of the machine's devices ASCEND_RT_VISIBLE_DEVICES leaves; none if it is not ascending."""
+    text = os.environ.get("ASCEND_RT_VISIBLE_DEVICES")
+    if text is None:
+        return there
+    try:
+        numbers = [int(each) for each in text.split(",")]
+    except ValueError:
+        return 0
+    if any(one >= other for one, other in zip(numbers, numbers[1:])):
+        return 0
+    return sum(0 <= number < there for number in numbers)
+
+
+def current() -> int:
+    """The device that this thread's programs have chosen."""
+    return _thread.wanted
+
+
+def choose(index: int) -> None:
+    """Have this thread's programs work with a device; that starts the runtime."""
+    use(index)
+    _thread.wanted = index
+
+
+def checked(index: int) -> int:
+    if not 0 <= index < count():
+        if not count():
+            raise errors.device_unavailable("npu")
+        raise RuntimeError(
+            f"Invalid device ID. npu:{index} was asked for, and there are devices 0 to {count() - 1}: "
+            "ASCEND_RT_VISIBLE_DEVICES says which ones the process can use"
+        )
+    return index
+
+
+def use(index: int) -> None:
+    """Have the runtime's calls of this thread mean a device."""
+    if _thread.active == index and not api._failed and is_started():
+        return
+    start()
+    check_usable(index)
+    if _thread.active != index:
+        check(acl.aclrtSetDevice(checked(index)), "aclrtSetDevice")
+        _thread.active = index
+        _used.add(index)
+
+
+def active() -> int:
+    return _thread.active
+
+
+api._current = active
+
+
+def synchronize(index: int) -> None:
+    """Wait until a device has done everything that it was given."""
+    use(index)
+    check(acl.aclrtSynchronizeDevice(), "aclrtSynchronizeDevice")
+
+
+def memory_info(index: int) -> tuple[int, int]:
+    """The free and the total memory of a device, in bytes."""
+    use(index)
+    (free, free_address), (total, total_address) = out_pointer(c_size_t), out_pointer(c_size_t)
+    check(acl.aclrtGetMemInfo(HBM, free_address, total_address), "aclrtGetMemInfo")
+    return free.value, total.value
+
+
+def soc_name(index: int) -> str:
+    """What the chip is called: "Ascend910B1"."""
+    use(index)
+    name = acl.aclrtGetSocName()
+    return name.decode() if name else "unknown"
+
+
+def can_access_peer(index: int, peer: int) -> bool:
+    use(index)
+    answer, address = out_pointer(c_int32)
+    check(acl.aclrtDeviceCanAccessPeer(address, index, peer), "aclrtDeviceCanAccessPeer")
+    return bool(answer.value)

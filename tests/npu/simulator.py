@@ -1,0 +1,35 @@
+"""The simulated device of the tests of this process."""
+
+import gc
+import os
+from functools import cache
+
+from mindtorch.backends.npu.runtime import allocator, api, descriptors, host_memory, stream
+from mindtorch.backends.npu.runtime import device as runtime
+from tests.npu_simulator import build
+from tests.npu_simulator.device import Device
+
+
+@cache
+def start() -> Device:
+    """Build the toolkit, point the environment at it, and give the device: once for the process."""
+    toolkit = build.build()
+    os.environ.update(toolkit.environment())
+    return Device(toolkit)
+
+
+def recover() -> None:
+    """Have a broken device, and what the library knows of it, be as after a restart. Tensors on it are lost."""
+    device = start()
+    if not api._failed and not device.failures:
+        return
+    gc.collect()
+    device.reset()
+    api._failed.clear()
+    for kept in (descriptors.scalar, descriptors.int_array, descriptors.float_array, descriptors.bool_array):
+        kept._handles.clear()
+    allocator._pools.clear()
+    for kept in (host_memory._all, host_memory._free, stream._thread.current, stream._defaults):
+        kept.clear()
+    runtime._thread.active = -1
+    runtime._state["started"] = False
