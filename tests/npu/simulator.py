@@ -21,15 +21,15 @@ def start() -> Device:
 def recover() -> None:
     """Have a broken device, and what the library knows of it, be as after a restart. Tensors on it are lost."""
     device = start()
-    if not api._failed and not device.failures:
+    if not api.failed and not device.failures:
         return
     gc.collect()
     device.reset()
-    api._failed.clear()
+    api.failed.clear()
     for kept in (descriptors.scalar, descriptors.int_array, descriptors.float_array, descriptors.bool_array):
         kept._handles.clear()
     allocator._pools.clear()
     for kept in (host_memory._all, host_memory._free, stream._thread.current, stream._defaults):
         kept.clear()
-    runtime._thread.active = -1
+    api.active.index = -1
     runtime._state["started"] = False

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import threading
 import time
 from typing import Any, NoReturn
 
@@ -48,10 +49,17 @@ def forget() -> None:
 
 # -------------------- errors --------------------
 
-_failed: dict[int, AcceleratorError] = (
-    {}
-)  # devices that are of no use any more, with the error after which they are not
-_current = lambda: -1  # noqa: E731  the number of the thread's device: `device` puts its function here
+# Devices that are of no use any more, with the error after which they are not.
+failed: dict[int, AcceleratorError] = {}
+
+
+class _Active(threading.local):
+    """The device that the runtime's calls of this thread mean; -1 before there is one."""
+
+    index = -1
+
+
+active = _Active()
 
 
 def check(code: int, function: str) -> None:
@@ -71,14 +79,14 @@ def raise_code(code: int, function: str) -> NoReturn:
         raise OutOfMemoryError(message)
     error = AcceleratorError(message, code)
     if is_sticky(code):
-        _failed.setdefault(_current(), error)
+        failed.setdefault(active.index, error)
     raise error
 
 
 def check_usable(device: int) -> None:
     """Refuse a device that has failed for good."""
-    if _failed and device in _failed:
-        first = _failed[device]
+    if failed and device in failed:
+        first = failed[device]
         code, meaning = first.error_code, meaning_of(first.error_code).rstrip(".").lower()
         raise AcceleratorError(
             f"npu:{device} cannot be used by this process any more: it failed earlier with error code {code} "
@@ -97,7 +105,7 @@ def _tag(code: int, text: str) -> str:
     """The line by which torch_npu's users look errors up."""
     moment = time.strftime("%Y-%m-%d-%H:%M:%S")
     rank = os.environ.get("RANK", "-1")
-    return f"[ERROR] {moment} (PID:{os.getpid()}, Device:{_current()}, RankID:{rank}) ERR00{code:03} PTA {text}"
+    return f"[ERROR] {moment} (PID:{os.getpid()}, Device:{active.index}, RankID:{rank}) ERR00{code:03} PTA {text}"
 
 
 def out_pointer(ctype: Any) -> tuple[Any, Any]:

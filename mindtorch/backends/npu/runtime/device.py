@@ -13,14 +13,13 @@ from typing import Any
 
 from mindtorch import errors
 from mindtorch.backends.npu.runtime import api, libraries
-from mindtorch.backends.npu.runtime.api import acl, check, check_usable, optional, out_pointer
+from mindtorch.backends.npu.runtime.api import acl, active, check, check_usable, failed, optional, out_pointer
 from mindtorch.backends.npu.runtime.codes import HBM, REPEAT_INITIALIZE, SUCCESS
 
 
 class _Thread(threading.local):
-    """`active`: the device of the thread's context (-1: none yet); `wanted`: the one that programs have chosen."""
+    """`wanted`: the device that programs have chosen."""
 
-    active = -1
     wanted = 0
 
 
@@ -139,21 +138,14 @@ def checked(index: int) -> int:
 
 def use(index: int) -> None:
     """Have the runtime's calls of this thread mean a device."""
-    if _thread.active == index and not api._failed and is_started():
+    if active.index == index and not failed and is_started():
         return
     start()
     check_usable(index)
-    if _thread.active != index:
+    if active.index != index:
         check(acl.aclrtSetDevice(checked(index)), "aclrtSetDevice")
-        _thread.active = index
+        active.index = index
         _used.add(index)
-
-
-def active() -> int:
-    return _thread.active
-
-
-api._current = active
 
 
 def synchronize(index: int) -> None:
