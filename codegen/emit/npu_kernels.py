@@ -23,7 +23,7 @@ _RUNTIME = "mindtorch.backends.npu.launch"
 _VALUES = "mindtorch.backends.npu.values"
 _FROM_RUNTIME = (
     *("NpuArray", "aclnn", "copied", "delivered", "delivered_all", "operands", "placed", "placed_all", "placed_on"),
-    *("seed_and_offset", "settings"),
+    *("remembered", "seed_and_offset", "settings"),
 )
 # The shape rules of ops whose tensors may also be numbers, or 0-dim tensors of the CPU.
 _ELEMENTWISE = ("broadcast", "broadcast_reversed")
@@ -141,7 +141,7 @@ class _Form:
         source = meta_kernel(self.model, self.op) or "None"
         same = [op for op in self.kernel.ops if meta_kernel(self.model, op) == source]
         overload = "" if same[0] is self.kernel.ops[0] else f"_{same[0].schema.overload.lower()}"
-        return self.module.constant(f"_{self.kernel.name}{overload}_rule", source)
+        return self.module.constant(f"_{self.kernel.name}{overload}_rule", f"remembered({source})")
 
     # ---- its lines ----
 

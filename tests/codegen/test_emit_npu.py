@@ -58,7 +58,7 @@ def test_a_number_and_a_tensor_go_to_functions_of_their_own(tmp_path):
             return result if out is None else delivered(result, out)
         ''')
     assert definition(files, FILE, "_add") == '_add = aclnn("aclnnAdd", "TTST")\n'
-    assert definition(files, FILE, "_add_rule") == '_add_rule = rules.broadcast("default", operands=2)\n'
+    assert definition(files, FILE, "_add_rule") == '_add_rule = remembered(rules.broadcast("default", operands=2))\n'
     assert definition(files, "generated/npu_kernels.py", "MODULES") == expected("""
         MODULES = {
             "mindtorch._generated.kernels.npu.pointwise": {

@@ -3,27 +3,27 @@
 """The factory kernels of the NPU backend that are one call of ACLNN each."""
 
 from mindtorch.backends.meta import rules
-from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed, placed_on
+from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed, placed_on, remembered
 
 _arange = aclnn("aclnnArange", "SSST")
-_arange_rule = rules.arange(None)
-_clone_rule = rules.like(None)
+_arange_rule = remembered(rules.arange(None))
+_clone_rule = remembered(rules.like(None))
 _complex = aclnn("aclnnComplex", "TTT")
-_complex_rule = rules.broadcast("complex")
+_complex_rule = remembered(rules.broadcast("complex"))
 _eye = aclnn("aclnnEye", "llT")
-_eye_m_rule = rules.eye(None)
-_eye_rule = rules.eye(None)
-_fill_rule = rules.like("first")
-_full_rule = rules.sizes(None)
+_eye_m_rule = remembered(rules.eye(None))
+_eye_rule = remembered(rules.eye(None))
+_fill_rule = remembered(rules.like("first"))
+_full_rule = remembered(rules.sizes(None))
 _inplace_copy = aclnn("aclnnInplaceCopy", "TT")
 _inplace_fill_scalar = aclnn("aclnnInplaceFillScalar", "TS")
 _inplace_fill_tensor = aclnn("aclnnInplaceFillTensor", "TT")
 _inplace_one = aclnn("aclnnInplaceOne", "T")
 _inplace_zero = aclnn("aclnnInplaceZero", "T")
 _linspace = aclnn("aclnnLinspace", "SSlT")
-_linspace_rule = rules.linspace(None)
-_ones_rule = rules.sizes(None)
-_zeros_rule = rules.sizes(None)
+_linspace_rule = remembered(rules.linspace(None))
+_ones_rule = remembered(rules.sizes(None))
+_zeros_rule = remembered(rules.sizes(None))
 
 
 def zeros(size, dtype, layout, device, pin_memory, out=None):

@@ -3,28 +3,28 @@
 """The linalg kernels of the NPU backend that are one call of ACLNN each."""
 
 from mindtorch.backends.meta import rules
-from mindtorch.backends.npu.launch import aclnn, delivered, delivered_all, placed, placed_all, settings
+from mindtorch.backends.npu.launch import aclnn, delivered, delivered_all, placed, placed_all, remembered, settings
 from mindtorch.backends.npu.values import Codes
 
 _addbmm = aclnn("aclnnAddbmm", "TTTSSTc")
-_addbmm_rule = rules.addbmm("same")
+_addbmm_rule = remembered(rules.addbmm("same"))
 _addmm = aclnn("aclnnAddmm", "TTTSSTc")
-_addmm_rule = rules.addmm("same")
+_addmm_rule = remembered(rules.addmm("same"))
 _addmv = aclnn("aclnnAddmv", "TTTSSTc")
-_addmv_rule = rules.addmv("same")
+_addmv_rule = remembered(rules.addmv("same"))
 _baddbmm = aclnn("aclnnBaddbmm", "TTTSSTc")
-_baddbmm_rule = rules.addmm("same")
+_baddbmm_rule = remembered(rules.addmm("same"))
 _batch_mat_mul = aclnn("aclnnBatchMatMul", "TTTc")
-_bmm_rule = rules.matmul("same")
+_bmm_rule = remembered(rules.matmul("same"))
 _dot = aclnn("aclnnDot", "TTT")
-_dot_rule = rules.matmul("same")
+_dot_rule = remembered(rules.matmul("same"))
 _linalg_qr = aclnn("aclnnLinalgQr", "TlTT")
 _mm = aclnn("aclnnMm", "TTTc")
-_mm_rule = rules.matmul("same")
+_mm_rule = remembered(rules.matmul("same"))
 _mv = aclnn("aclnnMv", "TTTc")
-_mv_rule = rules.matmul("same")
+_mv_rule = remembered(rules.matmul("same"))
 _qr_mode = Codes("mode", {"reduced": 0, "complete": 1, "r": 2})
-_qr_rule = rules.qr("first")
+_qr_rule = remembered(rules.qr("first"))
 
 
 def mm(input, mat2, out=None):

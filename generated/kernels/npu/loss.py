@@ -3,22 +3,22 @@
 """The loss kernels of the NPU backend that are one call of ACLNN each."""
 
 from mindtorch.backends.meta import rules
-from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed
+from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed, remembered
 
 _binary_cross_entropy = aclnn("aclnnBinaryCrossEntropy", "TTTlT")
 _binary_cross_entropy_backward = aclnn("aclnnBinaryCrossEntropyBackward", "TTTTlT")
-_binary_cross_entropy_backward_rule = rules.broadcast("default")
-_binary_cross_entropy_rule = rules.loss("default")
+_binary_cross_entropy_backward_rule = remembered(rules.broadcast("default"))
+_binary_cross_entropy_rule = remembered(rules.loss("default"))
 _binary_cross_entropy_with_logits = aclnn("aclnnBinaryCrossEntropyWithLogits", "TTTTlT")
-_binary_cross_entropy_with_logits_rule = rules.loss_like_target("default")
+_binary_cross_entropy_with_logits_rule = remembered(rules.loss_like_target("default"))
 _mse_loss = aclnn("aclnnMseLoss", "TTlT")
 _mse_loss_backward = aclnn("aclnnMseLossBackward", "TTTlT")
-_mse_loss_backward_rule = rules.broadcast("default")
-_mse_loss_rule = rules.loss("default")
+_mse_loss_backward_rule = remembered(rules.broadcast("default"))
+_mse_loss_rule = remembered(rules.loss("default"))
 _smooth_l1_loss = aclnn("aclnnSmoothL1Loss", "TTlfT")
 _smooth_l1_loss_backward = aclnn("aclnnSmoothL1LossBackward", "TTTlfT")
-_smooth_l1_loss_backward_rule = rules.broadcast("default")
-_smooth_l1_loss_rule = rules.loss("default")
+_smooth_l1_loss_backward_rule = remembered(rules.broadcast("default"))
+_smooth_l1_loss_rule = remembered(rules.loss("default"))
 
 
 def mse_loss(input, target, reduction, out=None):

@@ -3,9 +3,9 @@
 """The random kernels of the NPU backend that are one call of ACLNN each."""
 
 from mindtorch.backends.meta import rules
-from mindtorch.backends.npu.launch import aclnn, delivered, placed, seed_and_offset
+from mindtorch.backends.npu.launch import aclnn, delivered, placed, remembered, seed_and_offset
 
-_bernoulli_rule = rules.same("first")
+_bernoulli_rule = remembered(rules.same("first"))
 _bernoulli_tensor = aclnn("aclnnBernoulliTensor", "TTllT")
 _inplace_bernoulli = aclnn("aclnnInplaceBernoulli", "TSll")
 _inplace_bernoulli_tensor = aclnn("aclnnInplaceBernoulliTensor", "TTll")

@@ -3,22 +3,22 @@
 """The special kernels of the NPU backend that are one call of ACLNN each."""
 
 from mindtorch.backends.meta import rules
-from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed
+from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed, remembered
 
 _digamma = aclnn("aclnnDigamma", "TT")
-_digamma_rule = rules.broadcast("int_to_float")
+_digamma_rule = remembered(rules.broadcast("int_to_float"))
 _erf = aclnn("aclnnErf", "TT")
-_erf_rule = rules.broadcast("int_to_float")
+_erf_rule = remembered(rules.broadcast("int_to_float"))
 _erfc = aclnn("aclnnErfc", "TT")
-_erfc_rule = rules.broadcast("int_to_float")
+_erfc_rule = remembered(rules.broadcast("int_to_float"))
 _erfinv = aclnn("aclnnErfinv", "TT")
-_erfinv_rule = rules.broadcast("int_to_float")
+_erfinv_rule = remembered(rules.broadcast("int_to_float"))
 _lgamma = aclnn("aclnnLgamma", "TT")
-_lgamma_rule = rules.broadcast("int_to_float")
+_lgamma_rule = remembered(rules.broadcast("int_to_float"))
 _x_log_y_tensor = aclnn("aclnnXLogYTensor", "TTT")
 _xlog1py = aclnn("aclnnXlog1py", "TTT")
-_xlog1py_rule = rules.broadcast("int_to_float")
-_xlogy_rule = rules.broadcast("int_to_float")
+_xlog1py_rule = remembered(rules.broadcast("int_to_float"))
+_xlogy_rule = remembered(rules.broadcast("int_to_float"))
 
 
 def erf(input, out=None):

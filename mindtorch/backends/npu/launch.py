@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from mindtorch import state
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.npu.array import NpuArray, NpuRoot, index_of, new
 from mindtorch.backends.npu.generator import seed_and_offset as seed_and_offset
@@ -215,7 +216,7 @@ _MANY = 4096
 
 
 class remembered:  # noqa: N801  stands where a rule stands
-    """A rule of the meta backend that keeps what it has said: programs ask for the same shapes again and again."""
+    """A rule of the meta backend that keeps its answers: programs ask for the same shapes again and again."""
 
     __slots__ = ("_rule", "_answers")
 
@@ -226,7 +227,7 @@ class remembered:  # noqa: N801  stands where a rule stands
     def __call__(self, *args: Any, out: Any = None) -> Any:
         if out is not None:
             return self._rule(*args, out=out)
-        key: list[Any] = []
+        key: list[Any] = [state.default_dtype]
         for value in args:
             if type(value) is NpuArray:
                 key += (value.shape, value.strides, value.dtype)
