@@ -34,7 +34,10 @@ def has_derivative(op, dtype):
     derivative = model().derivatives.get(op.name)
     if derivative is None:
         return op.composite is not None
-    refused = dtype.startswith("complex") and derivative.refuses_complex
+    refused = (dtype.startswith("complex") and derivative.refuses_complex) or all(
+        formula.kind != "expression" or formula.source.startswith("no_backward_derivative(")
+        for formula in derivative.backward
+    )
     return bool(differentiable_arguments(op)) and not refused
 
 

@@ -237,7 +237,7 @@ def test_new_says_what_to_write_and_the_tests_fail_until_it_is_written(sample):
     assert "src/wavelets/cpu/shrinkage.py: def ripple(input, other, factor)" in shown
     assert "in: python -m pytest tests -k" in shown
     entry = (sample / "ops.yaml").read_text().partition(f"- func: {op}\n")[2].partition("\n\n")[0]
-    assert entry.splitlines()[1] == "  dispatch: {CPU: ripple, NPU: ripple, WAVE: ripple}"
+    assert entry.splitlines()[1] == "  dispatch: {CPU: ripple, WAVE: ripple}"
     assert "variants" not in entry
     pytest_of_op = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", "ripple")
     failed = in_checkout(*pytest_of_op, cwd=sample, run=attempt)

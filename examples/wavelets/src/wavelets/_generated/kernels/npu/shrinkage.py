@@ -3,9 +3,9 @@
 """The shrinkage kernels of the NPU backend that are one call of ACLNN each."""
 
 from mindtorch.backends.meta import rules
-from mindtorch.backends.npu.launch import aclnn, delivered, placed
+from mindtorch.backends.npu.launch import aclnn, delivered, placed, remembered
 
-_soft_threshold_rule = rules.like(None)
+_soft_threshold_rule = remembered(rules.like(None))
 _softshrink = aclnn("aclnnSoftshrink", "TST")
 
 
