@@ -32,7 +32,7 @@ class NpuKernel:
         """Whether nothing is needed but one call for each op, the types of the arguments tell which, and a shape rule
         what its result is like.
 
-        A kernel that somebody has written takes the place of what would be generated.
+        A kernel written by hand takes the place of what would be generated.
         """
         are_whole = all(call is not None and not call.reason for call in self.calls) and all(map(is_foreseen, self.ops))
         calls = {(places_of_tensors(op), call) for op, call in zip(self.ops, self.calls, strict=True)}

@@ -1,7 +1,7 @@
 """generated/kernels/npu/<family>.py: a function for each kernel that is nothing but a call of ACLNN.
 
 Where the result goes follows from the op's shape rule; what the call gives, from `aclnn` in ops.yaml. Kernels that need
-more have a stub (stubs.py) until somebody writes them.
+more have a stub (stubs.py) until they are written.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""generated/stubs/<backend>/<family>.py: for every kernel that is still to be written, a function that says so.
+"""generated/stubs/<backend>/<family>.py: for every kernel that is still to be written, a function that raises an error.
 
 Those of the NPU are not registered, for what has no kernel there is computed by the CPU: they are to be read and
 copied.

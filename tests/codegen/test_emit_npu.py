@@ -266,7 +266,7 @@ def test_how_each_op_runs(tmp_path, capsys):
     ],
 )
 def test_only_a_misspelt_kernel_is_noted(tmp_path, written, noted):
-    """The others are computed in another way until somebody writes them."""
+    """The others are computed in another way until they are written."""
     model = load_project(tmp_path, WAYS, "[]", mindtorch__backends__npu__pointwise=written)
     assert list(notes(model)) == noted
 

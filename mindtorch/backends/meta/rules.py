@@ -229,7 +229,7 @@ def _for_all_devices(kernel: Kernel) -> Kernel:
 
 
 def _stand_in(array: Any) -> np.ndarray:
-    """A NumPy array with the geometry of a device's array, in memory that nobody touches and so takes no room."""
+    """A NumPy array with the geometry of a device's array, in memory that is never touched and so takes no room."""
     root = np.empty(array.root.nbytes, np.uint8)
     if array.dtype.kind != "V":
         return np.ndarray(array.shape, array.dtype, root, array.byte_offset, array.strides)
