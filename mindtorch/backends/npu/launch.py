@@ -113,6 +113,16 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
 
     def __call__(self, *given: Any) -> None:
         """Put the call on the current stream of the arrays' device."""
+        self._launch(given)
+
+    def with_shapes(self, places: Iterable[int], *given: Any) -> list[tuple[int, ...]]:
+        """The same, with the shapes that results turn out to have: waits until they are there.
+
+        Such results are given as large as they can be.
+        """
+        return self._launch(given, places)
+
+    def _launch(self, given: tuple, sized: Iterable[int] = ()) -> list[tuple[int, ...]]:
         first = self._first or self._bind()
         arguments = list(given)
         index = -1
@@ -130,6 +140,9 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
                 index = _device_of_lists([given[place] for place in self._lists], index, given)
             device.use(index)
             self._run(first, arguments, index)
+            if sized:
+                stream.current(index).synchronize()
+            return [descriptors.view_shape(arguments[place]) for place in sized]
         finally:
             for place, destroy in self._made:
                 if arguments[place] is not given[place]:
@@ -152,26 +165,6 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
             api.raise_code(code, self.name)
         if settings.launch_blocking:
             own.synchronize()
-
-    def with_shapes(self, places: Iterable[int], *given: Any) -> list[tuple[int, ...]]:
-        """The same, with the shapes that results turn out to have: waits until they are there.
-
-        Such results are given as large as they can be.
-        """
-        first = self._first or self._bind()
-        arguments = list(given)
-        try:
-            for place in self._tensors:
-                arguments[place] = tensor(given[place])
-            index = given[self._tensors[0]].root.index
-            device.use(index)
-            self._run(first, arguments, index)
-            stream.current(index).synchronize()
-            return [descriptors.view_shape(arguments[place]) for place in places]
-        finally:
-            for place, destroy in self._made:
-                if arguments[place] is not given[place]:
-                    destroy(arguments[place])
 
     def _bind(self) -> Any:
         """Look both functions up, when the first call is made."""

@@ -13,7 +13,6 @@ A tensor may be given up by any thread, at any moment, also inside of this modul
 queue, which the next request empties.
 """
 
-import os
 import threading
 from bisect import bisect_left, insort
 from collections import deque
@@ -392,9 +391,3 @@ def _close_all() -> None:
 
 
 device.at_exit.append(_close_all)
-
-
-def settings() -> dict[str, str]:
-    """PYTORCH_NPU_ALLOC_CONF, taken apart; names that mean nothing here are left alone."""
-    text = os.environ.get("PYTORCH_NPU_ALLOC_CONF", "")
-    return dict(part.split(":", 1) for part in text.split(",") if ":" in part)

@@ -3,7 +3,6 @@
 import threading
 import weakref
 from ctypes import c_float, c_int32, c_void_p
-from typing import Any
 
 from mindtorch.backends.npu.runtime import device
 from mindtorch.backends.npu.runtime.api import acl, check, out_pointer
@@ -163,8 +162,3 @@ def _destroy_all() -> None:
 
 
 device.at_exit.append(_destroy_all)
-
-
-def describe(stream: Stream) -> Any:
-    """What repr shows of a stream."""
-    return f"device=npu:{stream.device} npu_stream={stream.handle or 0:#x}"
