@@ -7,28 +7,12 @@ from tests.device.conftest import DEVICE
 from tests.device.sweep import differences
 from tests.harness import ADVICE, sampled_ops
 
-_NO_EVALUATOR = "the simulated device does not have the function yet"
-_NEGATIVE = "negative paddings, which ACLNN does not take, are not left to the CPU yet"
 _SHAPE = "an in-place form whose result has another shape is not refused yet"
 _LAYOUT = "step by step as torch on devices without the CPU's fused kernel, whose strides are others"
 # Ops that differ on a device, each with its reason; one that agrees leaves the list.
 KNOWN = {
     ("npu", "log_sigmoid_backward"): "the gradient is computed from the buffer, which the sample leaves undefined",
     ("npu", "upsample_bicubic2d_backward"): "the gradient at the edges of the picture",
-    **{("npu", name): _NO_EVALUATOR for name in ("unfold", "unfold_backward", "unfold_copy")},
-    **{
-        ("npu", f"_upsample_{kind}2d_aa{end}"): _NO_EVALUATOR
-        for kind in ("bilinear", "bicubic")
-        for end in ("", "_backward")
-    },
-    **{("npu", f"special_xlog1py{form}"): _NO_EVALUATOR for form in ("", ".self_scalar", ".other_scalar")},
-    ("npu", "fake_quantize_per_channel_affine"): _NO_EVALUATOR,
-    **{
-        ("npu", f"{kind}_pad{dims}d{end}"): _NEGATIVE
-        for kind in ("reflection", "replication")
-        for dims in (1, 2)
-        for end in ("", "_backward")
-    },
     **{("npu", name): _SHAPE for name in ("addmm", "baddbmm", "addmv")},
     ("npu", "scaled_dot_product_attention"): _LAYOUT,
     ("privateuseone", "scaled_dot_product_attention"): _LAYOUT,

@@ -59,30 +59,6 @@ _max_unpool3d = aclnn("aclnnMaxUnpool3d", "TTIIIT")
 _max_unpool3d_rule = remembered(rules.max_unpool("first"))
 _native_layer_norm_backward_rule = remembered(rules.layer_norm_backward("first"))
 _native_layer_norm_rule = remembered(rules.layer_norm("first"))
-_reflection_pad1d = aclnn("aclnnReflectionPad1d", "TIT")
-_reflection_pad1d_backward = aclnn("aclnnReflectionPad1dBackward", "TTIT")
-_reflection_pad1d_backward_rule = remembered(rules.like_second("first"))
-_reflection_pad1d_rule = remembered(rules.padded("first"))
-_reflection_pad2d = aclnn("aclnnReflectionPad2d", "TIT")
-_reflection_pad2d_backward = aclnn("aclnnReflectionPad2dBackward", "TTIT")
-_reflection_pad2d_backward_rule = remembered(rules.like_second("first"))
-_reflection_pad2d_rule = remembered(rules.padded("first"))
-_reflection_pad3d = aclnn("aclnnReflectionPad3d", "TIT")
-_reflection_pad3d_backward = aclnn("aclnnReflectionPad3dBackward", "TTIT")
-_reflection_pad3d_backward_rule = remembered(rules.like_second("first"))
-_reflection_pad3d_rule = remembered(rules.padded("first"))
-_replication_pad1d = aclnn("aclnnReplicationPad1d", "TIT")
-_replication_pad1d_backward = aclnn("aclnnReplicationPad1dBackward", "TTIT")
-_replication_pad1d_backward_rule = remembered(rules.like_second("first"))
-_replication_pad1d_rule = remembered(rules.padded("first"))
-_replication_pad2d = aclnn("aclnnReplicationPad2d", "TIT")
-_replication_pad2d_backward = aclnn("aclnnReplicationPad2dBackward", "TTIT")
-_replication_pad2d_backward_rule = remembered(rules.like_second("first"))
-_replication_pad2d_rule = remembered(rules.padded("first"))
-_replication_pad3d = aclnn("aclnnReplicationPad3d", "TIT")
-_replication_pad3d_backward = aclnn("aclnnReplicationPad3dBackward", "TTIT")
-_replication_pad3d_backward_rule = remembered(rules.like_second("first"))
-_replication_pad3d_rule = remembered(rules.padded("first"))
 _upsample_bicubic2d = aclnn("aclnnUpsampleBicubic2d", "TIbggT")
 _upsample_bicubic2d_aa = aclnn("aclnnUpsampleBicubic2dAA", "TIbggT")
 _upsample_bicubic2d_aa_backward_rule = remembered(rules.resized_backward("first"))
@@ -871,90 +847,6 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
         sized(stride, 2),
         result,
     )
-    return result
-
-
-def reflection_pad1d(input, padding, out=None):
-    """reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
-    result = placed(_reflection_pad1d_rule(input, padding, out=out), input)
-    _reflection_pad1d(input, sized(padding, 2), result)
-    return result if out is None else delivered(result, out)
-
-
-def reflection_pad1d_backward(grad_output, input, padding):
-    """reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
-    result = placed(_reflection_pad1d_backward_rule(grad_output, input, padding), grad_output)
-    _reflection_pad1d_backward(grad_output, input, sized(padding, 2), result)
-    return result
-
-
-def reflection_pad2d(input, padding):
-    """reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
-    result = placed(_reflection_pad2d_rule(input, padding), input)
-    _reflection_pad2d(input, sized(padding, 4), result)
-    return result
-
-
-def reflection_pad2d_backward(grad_output, input, padding):
-    """reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
-    result = placed(_reflection_pad2d_backward_rule(grad_output, input, padding), grad_output)
-    _reflection_pad2d_backward(grad_output, input, sized(padding, 4), result)
-    return result
-
-
-def reflection_pad3d(input, padding):
-    """reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
-    result = placed(_reflection_pad3d_rule(input, padding), input)
-    _reflection_pad3d(input, sized(padding, 6), result)
-    return result
-
-
-def reflection_pad3d_backward(grad_output, input, padding):
-    """reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
-    result = placed(_reflection_pad3d_backward_rule(grad_output, input, padding), grad_output)
-    _reflection_pad3d_backward(grad_output, input, sized(padding, 6), result)
-    return result
-
-
-def replication_pad1d(input, padding, out=None):
-    """replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
-    result = placed(_replication_pad1d_rule(input, padding, out=out), input)
-    _replication_pad1d(input, sized(padding, 2), result)
-    return result if out is None else delivered(result, out)
-
-
-def replication_pad1d_backward(grad_output, input, padding):
-    """replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
-    result = placed(_replication_pad1d_backward_rule(grad_output, input, padding), grad_output)
-    _replication_pad1d_backward(grad_output, input, sized(padding, 2), result)
-    return result
-
-
-def replication_pad2d(input, padding):
-    """replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
-    result = placed(_replication_pad2d_rule(input, padding), input)
-    _replication_pad2d(input, sized(padding, 4), result)
-    return result
-
-
-def replication_pad2d_backward(grad_output, input, padding):
-    """replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
-    result = placed(_replication_pad2d_backward_rule(grad_output, input, padding), grad_output)
-    _replication_pad2d_backward(grad_output, input, sized(padding, 4), result)
-    return result
-
-
-def replication_pad3d(input, padding):
-    """replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
-    result = placed(_replication_pad3d_rule(input, padding), input)
-    _replication_pad3d(input, sized(padding, 6), result)
-    return result
-
-
-def replication_pad3d_backward(grad_output, input, padding):
-    """replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
-    result = placed(_replication_pad3d_backward_rule(grad_output, input, padding), grad_output)
-    _replication_pad3d_backward(grad_output, input, sized(padding, 6), result)
     return result
 
 

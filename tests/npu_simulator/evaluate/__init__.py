@@ -12,6 +12,7 @@ import numpy as np
 from tests.npu_simulator.evaluate import (
     activation,
     attention,
+    bags,
     blending,
     counting,
     creation,
@@ -25,6 +26,7 @@ from tests.npu_simulator.evaluate import (
     pools,
     reduction,
     resample,
+    sequences,
     windows,
 )
 from tests.npu_simulator.evaluate.contract import Evaluator, contiguous
@@ -47,6 +49,8 @@ MODULES = (
     resample,
     optim,
     attention,
+    bags,
+    sequences,
 )
 # Ops that take no strided inputs, so that callers show what they do then. Real ones differ from version to version.
 CONTIGUOUS_ONLY = (

@@ -8,12 +8,16 @@ import numpy as np
 
 from tests.npu_simulator.evaluate.contract import (
     BOOL,
+    INT32,
     Evaluator,
+    axis,
     broadcast,
+    expect,
     promote,
     promote_scalar,
     refuse,
     require,
+    same_dtype,
     store,
     wide,
 )
@@ -80,3 +84,29 @@ EVALUATORS |= {
     "aclnnClampTensor": _clamp,
     "aclnnHardtanh": _clamp,
 }
+
+
+def _xlog1py(x: Any, y: Any, z: Any) -> None:
+    # "0 where x = 0, else x log(1 + y); where y is NaN, y itself"; x, y and z have one dtype
+    dtype = same_dtype(x, y)
+    broadcast(x.shape, y.shape)
+    one, other = np.broadcast_arrays(wide(x), wide(y))
+    with np.errstate(all="ignore"):
+        store(z, np.where((one == 0) & ~np.isnan(other), 0, one * np.log1p(other)), dtype=dtype)
+
+
+def _fake_quant(self: Any, scale: Any, zero: Any, at: int, low: int, high: int, out: Any, mask: Any) -> None:
+    # qval = nearbyint(self / scale) + zeroPoint; out = (min(max(qval, low), high) - zeroPoint) scale
+    require(self.dtype in (np.float32, np.float16), f"numbers of {self.dtype}")
+    require(low <= high, "quantMin is larger than quantMax")
+    at = axis(at, self.ndim)
+    for each, dtype in ((scale, scale.dtype), (zero, INT32)):
+        expect(each, (self.shape[at],), dtype=dtype)
+    shape = [-1 if d == at else 1 for d in range(self.ndim)]
+    step, origin = wide(scale).reshape(shape), wide(zero).reshape(shape)
+    found = np.rint(wide(self) / step) + origin
+    store(out, (np.clip(found, low, high) - origin) * step, dtype=self.dtype)
+    store(mask, (low <= found) & (found <= high), dtype=BOOL)
+
+
+EVALUATORS |= {"aclnnXlog1py": _xlog1py, "aclnnFakeQuantPerChannelAffineCachemask": _fake_quant}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
@@ -53,6 +54,11 @@ def require(condition: object, why: str) -> None:
     """Refuses the call unless the condition holds."""
     if not condition:
         refuse(why)
+
+
+def is_younger_chip() -> bool:
+    """Whether the simulated chip is an Ascend 950. A2 and A3, and those before, do some things in another way."""
+    return os.environ.get("NPU_SIMULATOR_SOC", "Ascend910B1").startswith(("Ascend950", "Ascend910_95"))
 
 
 # -------------------- dtypes --------------------

@@ -12,6 +12,7 @@ from tests.npu_simulator.evaluate.contract import (
     Evaluator,
     expect,
     is_floating,
+    is_younger_chip,
     refuse,
     require,
     same_dtype,
@@ -194,7 +195,8 @@ def _batch_norm(
     input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float,
     eps: float, out: Any, save_mean: Any, save_invstd: Any,
 ) -> None:  # fmt: skip
-    # saveMean, saveInvstd: "written in training only". Running statistics change in place, by the unbiased variance.
+    # saveMean, saveInvstd: "written in training only"; "saveInvstd: on A2 and A3 the variance of the input, on 950 the
+    # reciprocal of its standard deviation". Running statistics change in place, by the unbiased variance.
     require(input is not None and input.ndim >= 2, "an input of (N, C, ..) is needed")
     x, channels = wide(input), (input.shape[1],)
     dims = (0, *range(2, x.ndim))
@@ -214,7 +216,7 @@ def _batch_norm(
     store(out, result, dtype=input.dtype)
     if training:
         _statistic(save_mean, mean, input)
-        _statistic(save_invstd, invstd, input)
+        _statistic(save_invstd, invstd if is_younger_chip() else var, input)
 
 
 def _update(running_mean: Any, running_var: Any, mean: Any, var: Any, momentum: float, count: int) -> None:
@@ -230,8 +232,11 @@ def _batch_norm_backward(
 ) -> None:  # fmt: skip
     require(mask is not None and len(mask) == 3, "outputMask has 3 values")
     x, g, rank = wide(input), wide(grad), input.ndim
-    if training:
-        mean, invstd = wide(save_mean), wide(save_invstd)
+    if not is_younger_chip():  # "the dtypes of all agree with that of gradOut"
+        same_dtype(grad, input, weight, save_mean, save_invstd, *((running_mean, running_var) if not training else ()))
+    if training:  # what the forward has saved: saveVar of the formulas, but for 950
+        saved = wide(save_invstd)
+        mean, invstd = wide(save_mean), saved if is_younger_chip() else 1 / np.sqrt(saved + eps)
     else:
         mean, invstd = wide(running_mean), 1 / np.sqrt(wide(running_var) + eps)
     dims = (0, *range(2, rank))

@@ -238,6 +238,24 @@ def _cubic_matrix(size: int, count: int, scale: float, align: bool) -> np.ndarra
     return matrix
 
 
+def _stretched(kernel: Callable[[np.ndarray], np.ndarray], radius: int) -> Callable[..., np.ndarray]:
+    """Against aliasing: where the image becomes smaller, the kernel becomes as much wider. Weights add up to 1.
+
+    CANN's pages have the width of the windows (floor(scale) 2 + 1) and the division by the sum of the weights, and leave
+    out that distances are divided by the scale then.
+    """
+
+    def matrix(size: int, count: int, scale: float, align: bool) -> np.ndarray:
+        ratio = ((size - 1) / (count - 1) if count > 1 else 0) if align else _ratio(size, count, scale)
+        centre, spread = (np.arange(count)[:, None] + 0.5) * ratio, max(ratio, 1)
+        places, reach = np.arange(size), radius * spread
+        inside = (places >= np.trunc(centre - reach + 0.5)) & (places < np.trunc(centre + reach + 0.5))
+        weights = np.where(inside, kernel((places + 0.5 - centre) / spread), 0)
+        return weights / weights.sum(1, keepdims=True)
+
+    return matrix
+
+
 def _applied(x: np.ndarray, matrices: Sequence[np.ndarray]) -> np.ndarray:
     for d, matrix in enumerate(reversed(matrices)):
         x = np.moveaxis(np.moveaxis(x, -1 - d, -1) @ matrix.T, -1, -1 - d)
@@ -303,3 +321,9 @@ for _name, _function in (("Linear1d", _linear_matrix), ("Bilinear2d", _linear_ma
 EVALUATORS["aclnnUpsampleBilinear2dBackwardV2"] = _smooth_backward(_linear_matrix)
 EVALUATORS["aclnnUpsampleBicubic2d"] = _smooth_forward(_cubic_matrix)
 EVALUATORS["aclnnUpsampleBicubic2dBackward"] = _smooth_backward(_cubic_matrix)
+for _name, _backward, _function in (
+    ("Bilinear2dAA", "Bilinear2dAABackward", _stretched(lambda t: np.maximum(1 - np.abs(t), 0), 1)),
+    ("Bicubic2dAA", "Bicubic2dAAGrad", _stretched(lambda t: cubic(t, -0.5), 2)),
+):
+    EVALUATORS[f"aclnnUpsample{_name}"] = _smooth_forward(_function)
+    EVALUATORS[f"aclnnUpsample{_backward}"] = _smooth_backward(_function)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tests.npu_simulator.evaluate.contract import (
     Evaluator,
+    contiguous,
     expect,
     pair,
     refuse,
@@ -184,3 +185,23 @@ def _col2im(grad: Any, size: Any, kernel: Any, dilation: Any, padding: Any, stri
 
 
 EVALUATORS |= {"aclnnIm2col": _im2col, "aclnnIm2colBackward": _col2im}
+
+# -------------------- windows of one dimension --------------------
+
+
+def _unfold_grad(grad: Any, sizes: Any, dim: int, size: int, step: int, out: Any) -> None:
+    # "dim: only len(inputSizes) - 1 or - 2"; gradOut has the windows in that dimension, and their elements last
+    rank = len(sizes)
+    contiguous(grad, out)
+    require(dim in (rank - 1, rank - 2), f"dimension {dim} of {rank}")
+    require(0 < size <= sizes[dim] and step > 0, f"windows of {size} in steps of {step}")
+    count = (sizes[dim] - size) // step + 1
+    expect(grad, (*sizes[:dim], count, *sizes[dim + 1 :], size), dtype=out.dtype)
+    result = np.zeros(sizes)
+    lines, windows = np.moveaxis(result, dim, -1), np.moveaxis(wide(grad), dim, -2)
+    for place in range(count):
+        lines[..., place * step : place * step + size] += windows[..., place, :]
+    store(out, result)
+
+
+EVALUATORS["aclnnUnfoldGrad"] = _unfold_grad

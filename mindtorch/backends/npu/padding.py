@@ -1,0 +1,82 @@
+"""Padding by reflection and by repetition on the NPU by hand: ACLNN pads by what is not negative, the rest is cut off."""
+
+from collections.abc import Callable, Sequence
+
+from mindtorch.backends.meta import rules
+from mindtorch.backends.npu.array import NpuArray
+from mindtorch.backends.npu.launch import aclnn, copied, delivered, placed, remembered
+from mindtorch.backends.npu.steps import like, narrowed, zeroed
+
+_grad_rule = remembered(rules.like_second("first"))
+_rule = remembered(rules.padded("first"))
+
+
+def _grown(padding: Sequence[int]) -> tuple[int, ...]:
+    return tuple([max(width, 0) for width in padding])
+
+
+def _room(input: NpuArray, grown: Sequence[int]) -> NpuArray:
+    """For what is padded before anything is cut off."""
+    shape = list(input.shape)
+    for place in range(len(grown) // 2):
+        shape[-1 - place] += grown[2 * place] + grown[2 * place + 1]
+    return like(input, shape=tuple(shape))
+
+
+def _kept(room: NpuArray, padding: Sequence[int]) -> NpuArray:
+    """What negative widths leave."""
+    for place in range(len(padding) // 2):
+        dim, (low, high) = room.ndim - 1 - place, padding[2 * place : 2 * place + 2]
+        start, end = max(-low, 0), max(-high, 0)
+        room = narrowed(room, dim, start, room.shape[dim] - start - end)
+    return room
+
+
+def _forward(function: str) -> Callable:
+    call = aclnn(function, "TIT")
+
+    def kernel(input, padding, out=None):
+        result = placed(_rule(input, padding, out=out), input)
+        if min(padding) >= 0:
+            call(input, padding, result)
+            return result if out is None else delivered(result, out)
+        grown, room = _grown(padding), input
+        if any(grown):
+            room = _room(input, grown)
+            call(input, grown, room)
+        copied(result, _kept(room, padding))
+        return result if out is None else delivered(result, out)
+
+    return kernel
+
+
+def _backward(function: str) -> Callable:
+    call = aclnn(function, "TTIT")
+
+    def kernel(grad_output, input, padding, out=None):
+        result = placed(_grad_rule(grad_output, input, padding, out=out), input)
+        if min(padding) >= 0:
+            call(grad_output, input, padding, result)
+            return result if out is None else delivered(result, out)
+        grown = _grown(padding)
+        room = zeroed(_room(input, grown) if any(grown) else result)
+        copied(_kept(room, padding), grad_output)
+        if any(grown):
+            call(room, input, grown, result)
+        return result if out is None else delivered(result, out)
+
+    return kernel
+
+
+reflection_pad1d = _forward("aclnnReflectionPad1d")
+reflection_pad1d_backward = _backward("aclnnReflectionPad1dBackward")
+reflection_pad2d = _forward("aclnnReflectionPad2d")
+reflection_pad2d_backward = _backward("aclnnReflectionPad2dBackward")
+reflection_pad3d = _forward("aclnnReflectionPad3d")
+reflection_pad3d_backward = _backward("aclnnReflectionPad3dBackward")
+replication_pad1d = _forward("aclnnReplicationPad1d")
+replication_pad1d_backward = _backward("aclnnReplicationPad1dBackward")
+replication_pad2d = _forward("aclnnReplicationPad2d")
+replication_pad2d_backward = _backward("aclnnReplicationPad2dBackward")
+replication_pad3d = _forward("aclnnReplicationPad3d")
+replication_pad3d_backward = _backward("aclnnReplicationPad3dBackward")
