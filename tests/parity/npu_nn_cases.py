@@ -280,7 +280,9 @@ case(
 
 
 def _batch_norm(x: Any, w: Any, b: Any, rm: Any, rv: Any, t: bool, mo: float, e: float) -> Any:
-    return torch.ops.aten.native_batch_norm(x, w, b, rm, rv, t, mo, e)
+    """A2 and A3 save the variance in the place of the reciprocal deviation."""
+    result, mean, invstd = torch.ops.aten.native_batch_norm(x, w, b, rm, rv, t, mo, e)
+    return result, mean, invstd**-2 - e
 
 
 case(
@@ -292,7 +294,8 @@ case(
 
 def _batch_norm_backward(m: Maker) -> Any:
     x = m.x(4, 3, 2)
-    kept = (each.reshape(3) for each in _statistics(x, (0, 2), 0.01))
+    mean, invstd = (each.reshape(3) for each in _statistics(x, (0, 2), 0.01))
+    kept = (each.astype(m.dtype) for each in (mean, invstd.astype("f8") ** -2 - 0.01))
     return m.x(4, 3, 2), x, m.x(3), m.x(3), m.above(3), *kept, True, 0.01, (True,) * 3, OUT, OUT, OUT
 
 
@@ -302,6 +305,7 @@ case(
     lambda g, x, w, rm, rv, *_: gradients(
         lambda x, w, b: F.batch_norm(x, None, None, w, b, True, 0, 0.01), g, x, w, torch.zeros_like(w)
     ),
+    ("float32",),
 )
 
 case(
@@ -514,12 +518,12 @@ _SHAPES = {1: ((2, 3, 5), (8,)), 2: ((2, 3, 5, 4), (8, 3)), 3: ((1, 2, 3, 4, 5),
 
 
 def resize(
-    name: str, rank: int, mode: str, scales: int, align: bool | None = None, backward: str | None = None
+    name: str, rank: int, mode: str, scales: int, align: bool | None = None, backward: str | None = None, **more: Any
 ) -> None:
     """One of torch's modes, and its gradient."""
     shape, size = _SHAPES[rank]
     flags = () if align is None else (align,)
-    options = {} if align is None else {"align_corners": align}
+    options = more if align is None else {"align_corners": align, **more}
 
     def function(x: torch.Tensor) -> torch.Tensor:
         return F.interpolate(x, size, mode=mode, **options)

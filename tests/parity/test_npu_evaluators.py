@@ -13,6 +13,7 @@ import torch
 from tests.npu.client import Client
 from tests.npu_simulator.evaluate import EVALUATORS
 from tests.npu_simulator.generate import signatures
+from tests.parity import npu_layer_cases
 from tests.parity.npu_cases import BFLOAT16, CASES, DYNAMIC, OUT, Maker, torch_of
 from tests.parity.npu_nn_cases import GRIDS, MASK_BYTES, MASKS, MORE_CONVOLUTIONS, RANDOM, _share
 from tests.parity.npu_variants import VARIANTS
@@ -301,6 +302,27 @@ def test_singular_vectors_have_any_sign(client):
     np.testing.assert_allclose(u * sigma[:, None] @ v.swapaxes(1, 2), x, atol=1e-5)
     np.testing.assert_allclose(sigma, torch.linalg.svdvals(torch.from_numpy(x)), atol=1e-5)
     np.testing.assert_allclose(v.swapaxes(1, 2) @ v, np.broadcast_to(np.eye(3), (2, 3, 3)), atol=1e-5)
+
+
+def test_times_and_states_of_a_sequence(client):
+    scores, targets, times, lengths = npu_layer_cases.sequences()
+    losses, alpha = torch.ops.aten._ctc_loss(*map(torch_of, (scores, targets)), times, lengths)
+    found, room = np.empty(3, "f8"), np.zeros((3, 6, 8))
+    client.run("aclnnCtcLoss", scores, targets, tuple(times), tuple(lengths), 0, False, found, room)
+    np.testing.assert_allclose(found, losses)
+    for own, expected, count, labels in zip(room, alpha, times, lengths):
+        used = slice(count), slice(2 * labels + 1)
+        np.testing.assert_allclose(own[used], expected[used])
+
+
+def test_what_a_younger_chip_saves_of_a_batch(client, monkeypatch):
+    monkeypatch.setenv("NPU_SIMULATOR_SOC", "Ascend950PR")
+    x = np.random.default_rng(0).normal(size=(4, 3, 2)).astype("f4")
+    expected = torch.native_batch_norm(torch_of(x), None, None, None, None, True, 0.1, 0.01)
+    outs = [np.empty(each.shape, "f4") for each in expected]
+    client.run("aclnnBatchNorm", x, None, None, None, None, True, 0.1, 0.01, *outs)
+    for own, other in zip(outs, expected):
+        np.testing.assert_allclose(own, other, rtol=1e-5, atol=1e-5)
 
 
 def test_every_evaluator_is_tested():

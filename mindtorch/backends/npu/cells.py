@@ -39,7 +39,7 @@ def _alike(first: NpuArray, *others: NpuArray | None) -> bool:
 
 
 def lstm_cell(input_gates, hidden_gates, cx, input_bias, hidden_bias):
-    """ACLNN takes both biases or none. The gates lie in torch's order, as the kernel has them (its page has another)."""
+    """ACLNN takes both biases or none. The gates lie in torch's order: so its kernel has them, if not its page."""
     has_both = (input_bias is None) == (hidden_bias is None)
     right = has_both and input_gates.shape == hidden_gates.shape == (cx.shape[0], 4 * cx.shape[-1]) and cx.ndim == 2
     if not right or cx.dtype not in (FLOAT, HALF) or not _alike(cx, input_gates, hidden_gates, input_bias, hidden_bias):
@@ -55,9 +55,7 @@ def lstm_cell_backward(grad_hy, grad_cy, cx, cy, workspace, has_bias):
     is_wanted = grad_hy is not None or grad_cy is not None
     if not right or not is_wanted or cx.dtype not in (FLOAT, HALF) or not _alike(cx, grad_hy, grad_cy, cy, workspace):
         return _lstm_backward_on_cpu(grad_hy, grad_cy, cx, cy, workspace, has_bias)
-    of_gates, of_cell, of_bias = placed_all(
-        _lstm_backward_rule(grad_hy, grad_cy, cx, cy, workspace, has_bias), cx
-    )
+    of_gates, of_cell, of_bias = placed_all(_lstm_backward_rule(grad_hy, grad_cy, cx, cy, workspace, has_bias), cx)
     room = like(workspace, shape=workspace.shape[1:]) if of_bias is None else of_bias
     _lstm_backward(grad_hy, grad_cy, cx, cy, workspace, has_bias, of_gates, of_cell, room)
     return of_gates, of_cell, of_bias

@@ -8,7 +8,7 @@ from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.chip import is_younger
 from mindtorch.backends.npu.fallback import kernel_for
-from mindtorch.backends.npu.launch import aclnn, copied, delivered_all, placed, placed_all, remembered
+from mindtorch.backends.npu.launch import aclnn, copied, delivered_all, placed_all, remembered
 from mindtorch.backends.npu.steps import FLOATS, converted, like
 
 _add_number = aclnn("aclnnAdds", "TSST")
@@ -21,6 +21,7 @@ _rule = remembered(rules.batch_norm("first"))
 
 _forward_on_cpu = kernel_for("native_batch_norm")
 _backward_on_cpu = kernel_for("native_batch_norm_backward")
+
 
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, out=None):
     if not _takes(input, weight, bias, running_mean, running_var):
@@ -81,4 +82,3 @@ def native_batch_norm_backward(
     given = [converted(each, kind) for each in (grad_out, input, weight)]
     _batch_norm_backward(*given, *statistics, train, eps, output_mask, target, *grads)
     return None if of_input is None else copied(of_input, target), *grads
-

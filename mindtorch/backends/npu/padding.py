@@ -1,4 +1,4 @@
-"""Padding by reflection and by repetition on the NPU by hand: ACLNN pads by what is not negative, the rest is cut off."""
+"""Padding by reflection and repetition on the NPU by hand: ACLNN pads by what is not negative, the rest is cut off."""
 
 from collections.abc import Callable, Sequence
 

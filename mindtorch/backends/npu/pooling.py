@@ -4,7 +4,6 @@ Of ACLNN's functions only those for volumes give indices, and take NaN, on all c
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from mindtorch.backends.cpu.pooling import Window, window_of
 from mindtorch.backends.meta import rules
@@ -70,9 +69,7 @@ def _max_pool_backward(op: str, dims: int) -> Callable:
         shape = (*input.shape[:-dims], *window.size)
         if not _takes(input, dilation) or not _fits(grad_output, input, indices, shape):
             options = () if out is None else (out,)
-            return on_cpu(
-                grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *options
-            )
+            return on_cpu(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *options)
         result = placed(_grad_rule(grad_output, input, out=out), input)
         if result.size:
             shown = [_volume(each, dims) for each in (grad_output, input, converted(indices, INT32), result)]
@@ -93,9 +90,7 @@ max_pool3d_with_indices = _max_pool("max_pool3d", 3, _volumes_rule)
 _volumes_backward = _max_pool_backward("max_pool3d", 3)
 
 
-def max_pool3d_with_indices_backward(
-    grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices
-):
+def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices):
     return _volumes_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices)
 
 

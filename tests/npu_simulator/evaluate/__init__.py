@@ -63,6 +63,7 @@ CONTIGUOUS_ONLY = (
     "aclnnLayerNorm",
     "aclnnCummax",
     "aclnnFlashAttentionScore",
+    "aclnnUnfoldGrad",
 )
 
 

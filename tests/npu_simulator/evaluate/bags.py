@@ -39,7 +39,7 @@ def _embedding_bag(
     weight: Any, indices: Any, offsets: Any, scaled: bool, mode: int, sparse: bool, per_sample: Any,
     include_last: bool, padding: int, out: Any, offset2bag: Any, bag_size: Any, maxima: Any,
 ) -> None:  # fmt: skip
-    # "mode: 0 sum, 1 mean, all others max"; "paddingIdx: the index that takes no part"; "sparse and scaleGradByFreq: False"
+    # "mode: 0 sum, 1 mean, all others max; paddingIdx: the index that takes no part; sparse, scaleGradByFreq: False"
     require(not sparse and not scaled, "sparse and scaleGradByFreq have to be false")
     dtype = _checked(weight, indices, offsets, mode, per_sample)
     bags, young = len(offsets) - include_last, is_younger_chip()

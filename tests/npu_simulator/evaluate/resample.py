@@ -241,8 +241,8 @@ def _cubic_matrix(size: int, count: int, scale: float, align: bool) -> np.ndarra
 def _stretched(kernel: Callable[[np.ndarray], np.ndarray], radius: int) -> Callable[..., np.ndarray]:
     """Against aliasing: where the image becomes smaller, the kernel becomes as much wider. Weights add up to 1.
 
-    CANN's pages have the width of the windows (floor(scale) 2 + 1) and the division by the sum of the weights, and leave
-    out that distances are divided by the scale then.
+    CANN's pages have the width of the windows (floor(scale) 2 + 1) and the division by the sum of the weights, and
+    leave out that distances are divided by the scale then.
     """
 
     def matrix(size: int, count: int, scale: float, align: bool) -> np.ndarray:

@@ -30,8 +30,8 @@ EVALUATORS: dict[str, Evaluator] = {}
 def _lstm_cell(
     of_input: Any, of_hidden: Any, cx: Any, input_bias: Any, hidden_bias: Any, hy: Any, cy: Any, storage: Any
 ) -> None:
-    # The page of the forward has the gates as i, g, f, o; the kernel (OFFSET_I, F, J, O = 0, 1, 2, 3), its tests and the
-    # page of the backward have i, f, g, o.
+    # The page of the forward has the gates as i, g, f, o; the kernels (OFFSET_I, F, J, O = 0, 1, 2, 3), their tests
+    # and the page of the backward have i, f, g, o.
     require(not is_younger_chip(), "Ascend 950 does not have the op")
     if of_input is None or of_hidden is None or cx is None:
         refuse("a tensor is null", 161001)
@@ -129,8 +129,8 @@ def _ctc_loss(
     log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int, zero: bool, losses: Any,
     log_alpha: Any,
 ) -> None:  # fmt: skip
-    # "logAlphaOut: on A2 and A3 (N, T, (2 max(targetLengths) + 8) / 8 * 8), on 950 (N, T, 2 max(targetLengths) + 1)". What
-    # is in the places that fill it up to eights, nobody says: they are left as they were.
+    # "logAlphaOut: on A2 and A3 (N, T, (2 max(targetLengths) + 8) / 8 * 8), on 950 (N, T, 2 max(targetLengths) + 1)".
+    # The page does not say what is in the places that fill it up to eights: they are left as they were.
     sequences = _sequences(log_probs, targets, input_lengths, target_lengths, blank)
     states = 2 * max(target_lengths) + 1
     width = states if is_younger_chip() else (states + 7) // 8 * 8

@@ -11,7 +11,6 @@ import numpy as np
 
 from tests.npu_simulator.evaluate.contract import (
     Evaluator,
-    contiguous,
     expect,
     pair,
     refuse,
@@ -192,7 +191,6 @@ EVALUATORS |= {"aclnnIm2col": _im2col, "aclnnIm2colBackward": _col2im}
 def _unfold_grad(grad: Any, sizes: Any, dim: int, size: int, step: int, out: Any) -> None:
     # "dim: only len(inputSizes) - 1 or - 2"; gradOut has the windows in that dimension, and their elements last
     rank = len(sizes)
-    contiguous(grad, out)
     require(dim in (rank - 1, rank - 2), f"dimension {dim} of {rank}")
     require(0 < size <= sizes[dim] and step > 0, f"windows of {size} in steps of {step}")
     count = (sizes[dim] - size) // step + 1
