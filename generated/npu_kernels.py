@@ -210,6 +210,7 @@ MODULES = {
         "select_backward": "select_backward",
         "slice_backward": "slice_backward",
         "diagonal_backward": "diagonal_backward",
+        "unfold_backward": "unfold_backward",
     },
     "mindtorch._generated.kernels.npu.indexing": {
         "index_select": "index_select",
@@ -228,7 +229,6 @@ MODULES = {
         "roll": "roll",
         "tril": "tril",
         "triu": "triu",
-        "unfold_backward": "unfold_backward",
     },
     "mindtorch._generated.kernels.npu.linalg": {
         "mm": "mm",
@@ -331,6 +331,7 @@ MODULES = {
         "nll_loss_backward": "nll_loss_backward",
         "nll_loss2d_forward": "nll_loss2d_forward",
         "nll_loss2d_backward": "nll_loss2d_backward",
+        "binary_cross_entropy_with_logits": "binary_cross_entropy_with_logits",
         "_ctc_loss": "ctc_loss",
         "_ctc_loss.Tensor": "ctc_loss_tensor",
         "_ctc_loss_backward": "ctc_loss_backward",
@@ -343,7 +344,6 @@ MODULES = {
         "smooth_l1_loss_backward": "smooth_l1_loss_backward",
         "binary_cross_entropy": "binary_cross_entropy",
         "binary_cross_entropy_backward": "binary_cross_entropy_backward",
-        "binary_cross_entropy_with_logits": "binary_cross_entropy_with_logits",
     },
     "mindtorch._generated.kernels.npu.random": {
         "uniform_": "uniform",
@@ -385,6 +385,8 @@ MODULES = {
         "lgamma": "lgamma",
         "digamma": "digamma",
         "xlogy.Tensor": "xlogy",
+    },
+    "mindtorch.backends.npu.special": {
         "special_xlog1py": "xlog1py",
     },
 }

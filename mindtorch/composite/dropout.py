@@ -7,12 +7,17 @@ import math
 from mindtorch.dispatch import ops
 from mindtorch.tensor import Tensor
 
+_WITHOUT_KERNEL = ("cpu", "meta")  # torch takes the op with a mask on all other devices
 # The lower limit of selu, with the sign turned.
 _ALPHA = 1.7580993408473766
 
 
 def dropout(input, p, train):
-    return input if _keeps_everything(input, p, train) else input * _noise(input, p)
+    if _keeps_everything(input, p, train):
+        return input
+    if p < 1 and input.device.type not in _WITHOUT_KERNEL:
+        return ops.native_dropout(input, p, True)[0]
+    return input * _noise(input, p)
 
 
 def dropout_(input, p, train):

@@ -38,8 +38,6 @@ _tril = aclnn("aclnnTril", "TlT")
 _tril_rule = remembered(rules.same("first"))
 _triu = aclnn("aclnnTriu", "TlT")
 _triu_rule = remembered(rules.same("first"))
-_unfold_backward_rule = remembered(rules.sizes("first"))
-_unfold_grad = aclnn("aclnnUnfoldGrad", "TIlllT")
 
 
 def index_select(input, dim, index, out=None):
@@ -154,10 +152,3 @@ def triu(input, diagonal, out=None):
     result = placed(_triu_rule(input, diagonal, out=out), input)
     _triu(input, diagonal, result)
     return result if out is None else delivered(result, out)
-
-
-def unfold_backward(grad_in, input_sizes, dim, size, step):
-    """unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor"""
-    result = placed(_unfold_backward_rule(grad_in, input_sizes, dim, size, step), grad_in)
-    _unfold_grad(grad_in, input_sizes, dim, size, step, result)
-    return result

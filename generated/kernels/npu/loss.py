@@ -9,8 +9,6 @@ _binary_cross_entropy = aclnn("aclnnBinaryCrossEntropy", "TTTlT")
 _binary_cross_entropy_backward = aclnn("aclnnBinaryCrossEntropyBackward", "TTTTlT")
 _binary_cross_entropy_backward_rule = remembered(rules.broadcast("default"))
 _binary_cross_entropy_rule = remembered(rules.loss("default"))
-_binary_cross_entropy_with_logits = aclnn("aclnnBinaryCrossEntropyWithLogits", "TTTTlT")
-_binary_cross_entropy_with_logits_rule = remembered(rules.loss_like_target("default"))
 _mse_loss = aclnn("aclnnMseLoss", "TTlT")
 _mse_loss_backward = aclnn("aclnnMseLossBackward", "TTTlT")
 _mse_loss_backward_rule = remembered(rules.broadcast("default"))
@@ -72,12 +70,3 @@ def binary_cross_entropy_backward(grad_output, input, target, weight, reduction,
     result = placed(result, grad_output)
     _binary_cross_entropy_backward(grad_output, input, target, weight, reduction, result)
     return result if out is None else delivered(result, out)
-
-
-def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction):
-    """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None,
-    int reduction=Mean) -> Tensor
-    """
-    result = placed(_binary_cross_entropy_with_logits_rule(input, target, weight, pos_weight, reduction), input)
-    _binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction, result)
-    return result

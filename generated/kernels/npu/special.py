@@ -16,8 +16,6 @@ _erfinv_rule = remembered(rules.broadcast("int_to_float"))
 _lgamma = aclnn("aclnnLgamma", "TT")
 _lgamma_rule = remembered(rules.broadcast("int_to_float"))
 _x_log_y_tensor = aclnn("aclnnXLogYTensor", "TTT")
-_xlog1py = aclnn("aclnnXlog1py", "TTT")
-_xlog1py_rule = remembered(rules.broadcast("int_to_float"))
 _xlogy_rule = remembered(rules.broadcast("int_to_float"))
 
 
@@ -63,14 +61,4 @@ def xlogy(input, other, out=None):
         input, other = operands(input, other)
     result = placed(result, input)
     _x_log_y_tensor(input, other, result)
-    return result if out is None else delivered(result, out)
-
-
-def xlog1py(input, other, out=None):
-    """special_xlog1py(Tensor self, Tensor other) -> Tensor"""
-    result = _xlog1py_rule(input, other, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _xlog1py(input, other, result)
     return result if out is None else delivered(result, out)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import iterator
+from mindtorch.backends import view_geometry
+from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.meta.results import Kernel, Shape, deliver, deliver_all
 from mindtorch.geometry import contiguous_strides
 from mindtorch.promotion import INT32, complex_of, real_of
@@ -21,6 +23,22 @@ def _matrix(shape: Sequence[int], dtype: Any) -> tuple[Shape, Any, Shape]:
 
 def _plain(shape: Sequence[int], dtype: Any) -> tuple[Shape, Any, None]:
     return tuple(shape), dtype, None
+
+
+def check_addend(input: Any, shape: Shape, out: Any) -> None:
+    """The addend of a product expands to its shape; one that is written in place has it."""
+    if input.shape == shape:
+        return
+    is_meta = isinstance(input, MetaArray)
+    if input is out and is_meta:
+        iterator.check_inplace_shape(out, shape)
+    if input is out:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor size {list(input.shape)} and output tensor size {list(shape)} should "
+            "match"
+        )
+    if not is_meta or input.ndim <= len(shape):
+        view_geometry.expand(input.shape, input.strides, 1, shape)
 
 
 def with_info(promotion: str) -> Kernel:

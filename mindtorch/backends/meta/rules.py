@@ -26,6 +26,7 @@ from mindtorch.backends.meta.layer_rules import (
 )
 from mindtorch.backends.meta.layer_rules import grid_sampler as grid_sampler
 from mindtorch.backends.meta.layer_rules import grid_sampler_backward as grid_sampler_backward
+from mindtorch.backends.meta.linalg_rules import check_addend
 from mindtorch.backends.meta.linalg_rules import det as det
 from mindtorch.backends.meta.linalg_rules import eig as eig
 from mindtorch.backends.meta.linalg_rules import eigh as eigh
@@ -464,7 +465,9 @@ def addmm(promotion: str) -> Kernel:
 
     def kernel(input: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
         _check_product(mat1.shape, mat2.shape)
-        return deliver(out, (*mat1.shape[:-1], mat2.shape[-1]), mat1.dtype)
+        shape = (*mat1.shape[:-1], mat2.shape[-1])
+        check_addend(input, shape, out)
+        return deliver(out, shape, mat1.dtype)
 
     return kernel
 
@@ -472,6 +475,7 @@ def addmm(promotion: str) -> Kernel:
 def addmv(promotion: str) -> Kernel:
     def kernel(input: Any, mat: Any, vec: Any, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
         _check_product(mat.shape, vec.shape)
+        check_addend(input, mat.shape[:1], out)
         return deliver(out, mat.shape[:1], mat.dtype)
 
     return kernel
@@ -480,7 +484,9 @@ def addmv(promotion: str) -> Kernel:
 def addbmm(promotion: str) -> Kernel:
     def kernel(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
         _check_product(batch1.shape, batch2.shape)
-        return deliver(out, (batch1.shape[1], batch2.shape[2]), batch1.dtype)
+        shape = (batch1.shape[1], batch2.shape[2])
+        check_addend(input, shape, out)
+        return deliver(out, shape, batch1.dtype)
 
     return kernel
 

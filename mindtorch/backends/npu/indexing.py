@@ -12,6 +12,7 @@ from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.npu.array import NpuArray, new
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, copied, delivered, operands, placed
+from mindtorch.backends.npu.steps import FLOATS, contiguous
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.promotion import BOOL, INT64, common_dtype
 
@@ -24,6 +25,7 @@ _index_rule = rules.index(None)
 _masked_select = aclnn("aclnnMaskedSelect", "TTT")
 _nonzero = aclnn("aclnnNonzero", "TT")
 _scatter_reduce = aclnn("aclnnScatterReduce", "TlTTlbT")
+_unfold_grad = aclnn("aclnnUnfoldGrad", "TIlllT")
 _zero = aclnn("aclnnInplaceZero", "T")
 
 
@@ -203,3 +205,30 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
 def diag_embed(input, offset, dim1, dim2):
     shape = view_geometry.diag_embed_shape(input.shape, offset, dim1, dim2)
     return _spread(input, shape, _view("diagonal"), offset, dim1, dim2)
+
+
+_unfold_backward_on_cpu = kernel_for("unfold_backward")
+
+
+def unfold_backward(grad_in, input_sizes, dim, size, step):
+    """ACLNN has windows in the last two dimensions only, and takes no strided gradient."""
+    if grad_in.dtype not in FLOATS or not grad_in.size or not input_sizes:
+        return _unfold_backward_on_cpu(grad_in, input_sizes, dim, size, step)
+    last = len(input_sizes) - 1
+    dim = dim % len(input_sizes)
+    sizes = [*input_sizes[:dim], *input_sizes[dim + 1 :], input_sizes[dim]]
+    windows = contiguous(_with_last(grad_in, dim, last))
+    lines = new(tuple(sizes), grad_in.dtype, grad_in.root.index)
+    _unfold_grad(windows, sizes, last, size, step, lines)
+    if dim == last:
+        return lines
+    result = new(tuple(input_sizes), grad_in.dtype, grad_in.root.index)
+    copied(_with_last(result, dim, last), lines)
+    return result
+
+
+def _with_last(array: NpuArray, dim: int, place: int) -> NpuArray:
+    """With a dimension moved up to a place, and those between down."""
+    order = [*range(dim), *range(dim + 1, place + 1), dim, *range(place + 1, array.ndim)]
+    shape, strides = [tuple([sizes[each] for each in order]) for sizes in (array.shape, array.strides)]
+    return array.part(shape, array.dtype, strides, array.byte_offset)

@@ -3,21 +3,26 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.chip import is_younger
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, copied, delivered, delivered_all, placed, placed_all, remembered
 from mindtorch.backends.npu.steps import FLOATS, in_one_dim, like, narrowed, ones, zeroed
+from mindtorch.iterator import check_inplace_shape
 from mindtorch.promotion import DOUBLE, FLOAT, INT32, INT64, UINT8
 
 _ctc = aclnn("aclnnCtcLoss", "TTIIlbTT")
 _ctc_backward = aclnn("aclnnCtcLossBackward", "TTTIITTlbT")
+_logits = aclnn("aclnnBinaryCrossEntropyWithLogits", "TTTTlT")
 _nll = aclnn("aclnnNLLLoss", "TTTllTT")
 _nll2d = aclnn("aclnnNLLLoss2d", "TTTllTT")
 _nll2d_backward = aclnn("aclnnNLLLoss2dBackward", "TTTTllTT")
 _nll_backward = aclnn("aclnnNLLLossBackward", "TTTTllTT")
 _grad_rule = remembered(rules.like_second("first"))
+_logits_rule = rules.loss_like_target("default")
 _nll2d_rule = remembered(rules.nll_loss2d("first"))
 _nll_rule = remembered(rules.nll_loss("first"))
 
@@ -87,6 +92,19 @@ nll_loss_forward = _forward("nll_loss_forward", _nll, _nll_rule, (1, 2))
 nll_loss_backward = _backward("nll_loss_backward", _nll_backward, (1, 2))
 nll_loss2d_forward = _forward("nll_loss2d_forward", _nll2d, _nll2d_rule, (4,))
 nll_loss2d_backward = _backward("nll_loss2d_backward", _nll2d_backward, (4,))
+
+
+# -------------------- binary cross entropy --------------------
+
+
+def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction):
+    """ACLNN wants logits and targets of one shape, torch broadcasts them."""
+    result = placed(_logits_rule(input, target, weight, pos_weight, reduction), input)
+    if input.shape != target.shape:
+        check_inplace_shape(target, np.broadcast_shapes(input.shape, target.shape))
+        input = copied(like(target, input.dtype), input)
+    _logits(input, target, weight, pos_weight, reduction, result)
+    return result
 
 
 # -------------------- CTC --------------------

@@ -1,0 +1,23 @@
+"""Special functions on the NPU by hand: what ACLNN has for operands of one floating dtype only."""
+
+from mindtorch.backends.meta import rules
+from mindtorch.backends.npu.fallback import kernel_for
+from mindtorch.backends.npu.launch import aclnn, delivered, operands, placed
+from mindtorch.backends.npu.steps import FLOATS, converted, like
+
+_xlog1py = aclnn("aclnnXlog1py", "TTT")
+_rule = rules.broadcast("int_to_float")
+
+_xlog1py_on_cpu = kernel_for("special_xlog1py")
+
+
+def xlog1py(input, other, out=None):
+    input, other = operands(input, other)
+    shaped = _rule(input, other)
+    if shaped.dtype not in FLOATS:
+        return _xlog1py_on_cpu(input, other, out=out)
+    result = placed(_rule(input, other, out=out), input)
+    target = result if result.dtype == shaped.dtype else like(result, shaped.dtype)
+    if result.size:
+        _xlog1py(converted(input, shaped.dtype), converted(other, shaped.dtype), target)
+    return target if out is None else delivered(target, out)
