@@ -316,6 +316,7 @@ KERNELS = {
         "_embedding_bag_per_sample_weights_backward", "first"
     ),
     "embedding_renorm_": rules.one_by_one("embedding_renorm_", "first"),
+    "_adamw_step_": rules.one_by_one("_adamw_step_", "first"),
     "native_dropout": rules.native_dropout("native_dropout", "first_mask"),
     "constant_pad_nd": rules.constant_pad("constant_pad_nd", "first"),
     "_scaled_dot_product_flash_attention_for_cpu": rules.one_by_one(

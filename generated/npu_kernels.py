@@ -304,6 +304,7 @@ MODULES = {
         "_embedding_bag_backward": "embedding_bag_backward",
         "_embedding_bag_dense_backward": "embedding_bag_dense_backward",
         "_embedding_bag_per_sample_weights_backward": "embedding_bag_per_sample_weights_backward",
+        "_adamw_step_": "adamw_step",
         "native_dropout": "native_dropout",
         "max_pool3d_with_indices": "max_pool3d_with_indices",
         "max_pool3d_with_indices_backward": "max_pool3d_with_indices_backward",

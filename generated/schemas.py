@@ -1262,6 +1262,7 @@ SCHEMAS = {
     "_embedding_bag_per_sample_weights_backward": "_embedding_bag_per_sample_weights_backward(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor offset2bag, int mode, int padding_idx=-1) -> Tensor",
     "_embedding_bag_per_sample_weights_backward.out": "_embedding_bag_per_sample_weights_backward.out(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor offset2bag, int mode, int padding_idx=-1, *, Tensor(a!) out) -> Tensor(a!)",
     "embedding_renorm_": "embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)",
+    "_adamw_step_": "_adamw_step_(Tensor(a!) self, Tensor exp_avg, Tensor exp_avg_sq, Tensor? max_exp_avg_sq, Tensor gradient, Tensor step, float lr, float beta1, float beta2, float weight_decay, float eps) -> Tensor(a!)",
     "dropout": "dropout(Tensor input, float p, bool train) -> Tensor",
     "dropout_": "dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
     "native_dropout_backward": "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",

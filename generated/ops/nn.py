@@ -11,7 +11,15 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import nn as nodes
-from mindtorch.autograd.history import check_constant, check_inplace, edge_of, mark_written, rebase, refuse_complex
+from mindtorch.autograd.history import (
+    check_constant,
+    check_inplace,
+    edge_of,
+    edges_of,
+    mark_written,
+    rebase,
+    refuse_complex,
+)
 from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_output
@@ -2807,6 +2815,91 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
     mark_written(input)
     if node is not None:
         rebase(input, node)
+    return input
+
+
+__adamw_step__kernels = kernel_table("_adamw_step_")
+
+
+def _adamw_step_(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr, beta1, beta2, weight_decay, eps):
+    """_adamw_step_(Tensor(a!) self, Tensor exp_avg, Tensor exp_avg_sq, Tensor? max_exp_avg_sq, Tensor gradient, Tensor step, float lr, float beta1, float beta2, float weight_decay, float eps) -> Tensor(a!)"""
+    if state.interceptors and intercepts(_adamw_step_, input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step):
+        return call(
+            _adamw_step_,
+            input,
+            exp_avg,
+            exp_avg_sq,
+            max_exp_avg_sq,
+            gradient,
+            step,
+            lr,
+            beta1,
+            beta2,
+            weight_decay,
+            eps,
+        )
+    if type(lr) is not float:
+        lr = float_of(lr, "_adamw_step_", "lr", 7)
+    if type(beta1) is not float:
+        beta1 = float_of(beta1, "_adamw_step_", "beta1", 8)
+    if type(beta2) is not float:
+        beta2 = float_of(beta2, "_adamw_step_", "beta2", 9)
+    if type(weight_decay) is not float:
+        weight_decay = float_of(weight_decay, "_adamw_step_", "weight_decay", 10)
+    if type(eps) is not float:
+        eps = float_of(eps, "_adamw_step_", "eps", 11)
+    try:
+        input_array = input._mt_array
+        exp_avg_array = exp_avg._mt_array
+        exp_avg_sq_array = exp_avg_sq._mt_array
+        max_exp_avg_sq_array = None if max_exp_avg_sq is None else max_exp_avg_sq._mt_array
+        gradient_array = gradient._mt_array
+        step_array = step._mt_array
+    except AttributeError:
+        return raise_bad_argument(
+            _adamw_step_,
+            input,
+            exp_avg,
+            exp_avg_sq,
+            max_exp_avg_sq,
+            gradient,
+            step,
+            lr,
+            beta1,
+            beta2,
+            weight_decay,
+            eps,
+        )
+    if (
+        (
+            input._mt_edge is not None
+            or exp_avg._mt_edge is not None
+            or exp_avg_sq._mt_edge is not None
+            or (max_exp_avg_sq is not None and max_exp_avg_sq._mt_edge is not None)
+            or gradient._mt_edge is not None
+            or step._mt_edge is not None
+        )
+        and thread.grad_enabled
+        and edges_of((input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step))
+    ):
+        check_inplace(input)
+    try:
+        __adamw_step__kernels[type(input_array)](
+            input_array,
+            exp_avg_array,
+            exp_avg_sq_array,
+            max_exp_avg_sq_array,
+            gradient_array,
+            step_array,
+            lr,
+            beta1,
+            beta2,
+            weight_decay,
+            eps,
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
+    mark_written(input)
     return input
 
 

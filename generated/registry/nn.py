@@ -161,6 +161,7 @@ OPS = (
         {"boxed": True},
     ),
     (SCHEMAS["embedding_renorm_"], functions.embedding_renorm_, {"differentiable": True, "writes": (0,)}),
+    (SCHEMAS["_adamw_step_"], functions._adamw_step_, {"writes": (0, 1, 2, 3)}),
     (
         SCHEMAS["dropout"],
         functions.dropout,
@@ -722,6 +723,7 @@ KERNELS = {
         "_embedding_bag_dense_backward": cpu_kernels.embedding_bag_dense_backward,
         "_embedding_bag_per_sample_weights_backward": cpu_kernels.embedding_bag_per_sample_weights_backward,
         "embedding_renorm_": cpu_kernels.embedding_renorm,
+        "_adamw_step_": cpu_kernels.adamw_step,
         "native_dropout": cpu_kernels.native_dropout,
         "constant_pad_nd": cpu_kernels.constant_pad_nd,
         "_scaled_dot_product_flash_attention_for_cpu": cpu_kernels.flash_attention,
@@ -815,6 +817,7 @@ KERNELS = {
         "_embedding_bag_dense_backward": rules.embedding_bag_backward("first"),
         "_embedding_bag_per_sample_weights_backward": rules.embedding_bag_per_sample_weights_backward("first"),
         "embedding_renorm_": rules.like("first"),
+        "_adamw_step_": rules.like("first"),
         "native_dropout": rules.like("first_mask"),
         "constant_pad_nd": rules.constant_pad("first"),
         "_scaled_dot_product_flash_attention_for_cpu": rules.attention("first"),

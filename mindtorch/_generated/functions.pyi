@@ -534,6 +534,7 @@ __all__ = [
     "_embedding_bag_dense_backward",
     "_embedding_bag_per_sample_weights_backward",
     "embedding_renorm_",
+    "_adamw_step_",
     "dropout",
     "dropout_",
     "native_dropout_backward",
@@ -2495,6 +2496,19 @@ def _embedding_bag_per_sample_weights_backward(
     grad: Tensor, weight: Tensor, indices: Tensor, offsets: Tensor, offset2bag: Tensor, mode: int, padding_idx: int = -1
 ) -> Tensor: ...
 def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor: ...
+def _adamw_step_(
+    input: Tensor,
+    exp_avg: Tensor,
+    exp_avg_sq: Tensor,
+    max_exp_avg_sq: Tensor | None,
+    gradient: Tensor,
+    step: Tensor,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    weight_decay: float,
+    eps: float,
+) -> Tensor: ...
 def dropout(input: Tensor, p: float, train: bool) -> Tensor: ...
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor: ...
 def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Tensor: ...

@@ -11,6 +11,8 @@ from mindtorch.optim.older_files import LATER_OPTIONS
 from mindtorch.optim.optimizer import ElementwiseOptimizer, as_kept, decayed
 from mindtorch.tensor import Tensor
 
+_BY_OPS = ("cpu", "meta")  # where a step in one op would not be faster
+
 
 class Adam(ElementwiseOptimizer):
     """Steps along the running mean of the gradient, scaled by the root of the running mean of its square."""
@@ -57,6 +59,8 @@ class Adam(ElementwiseOptimizer):
         if not state:
             _begin(parameter, state, group["amsgrad"])
         state["step"] += 1
+        if group["fused"] and parameter.device.type not in _BY_OPS:
+            return self._update_at_once(parameter, grad, state, group)
         lr = float(group["lr"])
         grad = decayed(parameter, grad, group)
         beta1, beta2 = group["betas"]
@@ -71,6 +75,26 @@ class Adam(ElementwiseOptimizer):
         correction1, correction2 = 1 - beta1**step, 1 - beta2**step
         divisor = (square.sqrt() / correction2**0.5).add_(group["eps"])
         parameter.addcdiv_(as_kept(mean, group), divisor, value=-lr / correction1)
+        return None
+
+    def _update_at_once(self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
+        """The same as one op, on a device."""
+        decay, is_decoupled = group["weight_decay"], group["decoupled_weight_decay"]
+        if not is_decoupled:
+            grad = decayed(parameter, grad, group)
+        largest = state["max_exp_avg_sq"] if group["amsgrad"] else None
+        kept = state["exp_avg"], state["exp_avg_sq"], largest
+        numbers = float(group["lr"]), *map(float, group["betas"]), float(decay) if is_decoupled else 0.0, group["eps"]
+        ops._adamw_step_(parameter, *kept, grad, self._counter(state["step"].item(), parameter), *numbers)
+
+    _counted: tuple[Any, Tensor] | None = None
+
+    def _counter(self, step: float, parameter: Tensor) -> Tensor:
+        """The number of the step on the device, which mostly is that of the parameter before."""
+        key = (step, parameter.device)
+        if self._counted is None or self._counted[0] != key:
+            self._counted = key, ops.full((), step, dtype=float32, device=parameter.device)
+        return self._counted[1]
 
 
 def _begin(parameter: Tensor, state: dict[str, Any], amsgrad: bool) -> None:

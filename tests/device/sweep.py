@@ -1,7 +1,7 @@
 """Every op of the table on a device and on the CPU: how they differ.
 
-Arguments are moved to the device with their whole storage, strides and offset kept. Attention is computed step by step in
-both places: the CPU's fused kernel has other strides.
+Arguments are moved to the device with their whole storage, strides and offset kept. Attention is computed step by step
+in both places: the CPU's fused kernel has other strides.
 """
 
 import os

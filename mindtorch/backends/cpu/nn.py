@@ -70,6 +70,7 @@ from mindtorch.backends.cpu.precision import Arrays, deliver, deliver_all, widen
 from mindtorch.backends.cpu.quantizing import fake_quantize_per_channel as fake_quantize_per_channel
 from mindtorch.backends.cpu.quantizing import fake_quantize_per_tensor as fake_quantize_per_tensor
 from mindtorch.backends.cpu.quantizing import fake_quantize_per_tensor_of_tensors as fake_quantize_per_tensor_of_tensors
+from mindtorch.backends.cpu.stepping import adamw_step as adamw_step
 from mindtorch.backends.cpu.strided import empty_like, laid_out
 from mindtorch.backends.cpu.summing import add_up
 from mindtorch.backends.cpu.unfolding import col2im as col2im

@@ -32,3 +32,4 @@ from mindtorch.backends.npu.pooling import max_pool2d_with_indices as max_pool2d
 from mindtorch.backends.npu.pooling import max_pool2d_with_indices_backward as max_pool2d_with_indices_backward
 from mindtorch.backends.npu.pooling import max_pool3d_with_indices as max_pool3d_with_indices
 from mindtorch.backends.npu.pooling import max_pool3d_with_indices_backward as max_pool3d_with_indices_backward
+from mindtorch.backends.npu.stepping import adamw_step as adamw_step
