@@ -388,5 +388,7 @@ def test_kernels_are_generated_from_most_keys():
     model = load(ROOT)
     kernels = [kernel for family in model.families for kernel in npu_kernels(model, family)]
     generated = [kernel for kernel in kernels if kernel.is_generated]
-    assert sum(len(kernel.ops) for kernel in generated) >= 290
+    by_hand = [kernel for kernel in kernels if kernel.is_by_hand]
+    assert sum(len(kernel.ops) for kernel in generated) >= 250
+    assert sum(len(kernel.ops) for kernel in (*generated, *by_hand)) >= 350
     assert all(op.aclnn for kernel in generated for op in kernel.ops)

@@ -5,9 +5,11 @@ import pytest
 import mindtorch as torch
 from mindtorch._generated.npu_kernels import MODULES
 from mindtorch.backends.npu import fallback
+from mindtorch.backends.npu.chip import is_younger
 from tests.device.conftest import DEVICE
 from tests.device.sweep import differences
 from tests.harness import ADVICE, sampled_ops
+from tests.npu import simulator
 
 # Ops that differ on a device, each with its reason; one that agrees leaves the list.
 KNOWN: dict[tuple[str, str], str] = {}
@@ -45,3 +47,28 @@ def test_as_on_the_cpu(op):
         assert found, f"agrees with the CPU: take it out of the list ({KNOWN[DEVICE, op.name]})"
         pytest.xfail(KNOWN[DEVICE, op.name])
     assert found == []
+
+
+# Ops of which an Ascend 950 wants, or gives, something else than A2 and A3.
+BY_CHIP = (
+    *("native_batch_norm", "native_batch_norm_backward", "_native_batch_norm_legit", "batch_norm"),
+    *("_embedding_bag", "_embedding_bag_forward_only", "embedding_bag", "_ctc_loss", "ctc_loss.IntList"),
+    *("_thnn_fused_lstm_cell", "_thnn_fused_lstm_cell_backward_impl", "max_pool2d_with_indices", "max_pool3d"),
+)
+
+
+@pytest.fixture
+def younger_chip(monkeypatch):
+    monkeypatch.setenv("NPU_SIMULATOR_SOC", "Ascend950PR_9599")
+    is_younger.cache_clear()
+    simulator.start().forget_checks()
+    yield
+    is_younger.cache_clear()
+    simulator.start().forget_checks()
+
+
+@pytest.mark.skipif(DEVICE != "npu", reason="about chips of NPUs")
+@pytest.mark.filterwarnings(*[f"ignore:{text}" for text in ADVICE], "ignore:CAUTION", "ignore:An output with")
+@pytest.mark.parametrize("op", [op for op in sampled_ops() if op.name in BY_CHIP], ids=lambda op: op.name)
+def test_a_younger_chip(younger_chip, op):
+    assert differences(op, DEVICE) == []

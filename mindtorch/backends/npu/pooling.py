@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from mindtorch.backends.cpu.pooling import Window, window_of
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray
+from mindtorch.backends.npu.chip import is_younger
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, copied, delivered, delivered_all, placed, placed_all, remembered
 from mindtorch.backends.npu.steps import FLOATS, converted, like, with_dim, zeroed
@@ -36,7 +37,7 @@ def _volume(array: NpuArray, dims: int) -> NpuArray:
 
 def _takes(input: NpuArray, dilation: Sequence[int]) -> bool:
     """A2 and A3 have no spread windows."""
-    return input.dtype in FLOATS and all([step == 1 for step in dilation])
+    return input.dtype in FLOATS and (all([step == 1 for step in dilation]) or is_younger(input.root.index))
 
 
 # -------------------- windows of one size --------------------
