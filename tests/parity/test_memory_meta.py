@@ -17,6 +17,9 @@ m.masked_fill_(mask, 1); m.masked_fill(m, 1); m.masked_fill(mask.new_empty(4, 2,
 m.masked_fill(v.bool(), 1); v.masked_fill(mask, 1); m.t().masked_fill(mask.t(), one); m.copy_(row); m.copy_(m.t())
 m.copy_(v); m.copy_(T.zeros(4)); m.copy_(c); row.copy_(m); m.copy_(n); v.copy_(row); m.expand(4, 2, 3).add_(1)
 T.add(m, 1, out=T.empty(2, 3)); T.add(m, 1, out=m); T.add(m, 1, out=T.empty(0, device="meta")); T.add(row, 1, out=v)
+row.addmm_(m, m.new_empty(3, 3)); m.addmm_(m, m.new_empty(3, 3)); one.addmv_(m, row); row.addmv_(m.new_empty(3, 3), row)
+m.baddbmm_(m[None], m.t()[None]); m.addbmm_(m[None], m.t()[None]); row.addbmm_(m[None], m.new_empty(1, 3, 3))
+row.addmm(m, m.new_empty(3, 3)); T.addmv(one, m, row)
 """
 
 

@@ -29,16 +29,16 @@ def check_addend(input: Any, shape: Shape, out: Any) -> None:
     """The addend of a product expands to its shape; one that is written in place has it."""
     if input.shape == shape:
         return
-    is_meta = isinstance(input, MetaArray)
-    if input is out and is_meta:
-        iterator.check_inplace_shape(out, shape)
-    if input is out:
+    is_meta, is_in_place = isinstance(input, MetaArray), input is out
+    if is_in_place and not is_meta:
         raise RuntimeError(
             f"Bad in-place call: input tensor size {list(input.shape)} and output tensor size {list(shape)} should "
             "match"
         )
     if not is_meta or input.ndim <= len(shape):
         view_geometry.expand(input.shape, input.strides, 1, shape)
+    if is_in_place:
+        iterator.check_inplace_shape(out, shape)
 
 
 def with_info(promotion: str) -> Kernel:
