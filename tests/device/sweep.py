@@ -5,7 +5,7 @@ in both places: the CPU's fused kernel has other strides.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import mindtorch as torch
@@ -97,9 +97,9 @@ def _tied(args: list, tied: Callable | None) -> list:
     ]
 
 
-def cases(op: Any) -> Iterator[tuple[str, Any, list, dict]]:
+def cases(op: Any, dtypes: Sequence[str] = DTYPES) -> Iterator[tuple[str, Any, list, dict]]:
     """Calls of an op, in place and with `out=`, too."""
-    for dtype in DTYPES:
+    for dtype in dtypes:
         if dtype not in dtypes_of(op):
             continue
         for count, sample in enumerate(samples_of(op, dtype)):
@@ -115,10 +115,10 @@ def cases(op: Any) -> Iterator[tuple[str, Any, list, dict]]:
 
 
 @sdpa_kernel(SDPBackend.MATH)
-def differences(op: Any, device: str) -> list[str]:
+def differences(op: Any, device: str, dtypes: Sequence[str] = DTYPES) -> list[str]:
     """How an op on the device differs from that on the CPU: the first difference of each form."""
     found: dict[str, str] = {}
-    for text, form, args, kwargs in cases(op):
+    for text, form, args, kwargs in cases(op, dtypes):
         if form.name not in found:
             said = difference(function_of(torch, form), args, kwargs, device, TOLERANCES.get(op.name, 1.0))
             if said:

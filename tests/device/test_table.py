@@ -72,3 +72,20 @@ def younger_chip(monkeypatch):
 @pytest.mark.parametrize("op", [op for op in sampled_ops() if op.name in BY_CHIP], ids=lambda op: op.name)
 def test_a_younger_chip(younger_chip, op):
     assert differences(op, DEVICE) == []
+
+
+# Ops of networks whose kernels are written by hand.
+IN_HALVES = (
+    *("max_pool2d", "max_pool3d", "adaptive_max_pool3d", "native_batch_norm", "native_batch_norm_backward"),
+    *("nll_loss_forward", "nll_loss2d_forward", "native_dropout", "_embedding_bag", "_embedding_bag_backward"),
+    *("_thnn_fused_lstm_cell", "_thnn_fused_gru_cell", "reflection_pad1d", "replication_pad1d", "unfold_backward"),
+    *("special_xlog1py", "binary_cross_entropy_with_logits"),
+)
+
+
+@pytest.mark.filterwarnings(*[f"ignore:{text}" for text in ADVICE], "ignore:CAUTION", "ignore:An output with")
+@pytest.mark.parametrize("op", [op for op in sampled_ops() if op.name in IN_HALVES], ids=lambda op: op.name)
+def test_half_precision(op):
+    fallback.used.clear()
+    assert differences(op, DEVICE, ("float16", "bfloat16")) == []
+    assert fallback.used & KERNELS <= PARTIAL.keys()

@@ -1,6 +1,5 @@
 """What kernels that are written by hand are put together from: small calls of ACLNN, and views."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -94,7 +93,3 @@ def bag_numbers(offsets: NpuArray, count: int) -> NpuArray:
     _search(offsets, places, False, True, None, begun)
     _add_number(begun, -1, 1, result)
     return result
-
-
-def sizes_fit(arrays: Sequence[NpuArray], shape: tuple[int, ...]) -> bool:
-    return all([array.shape == shape for array in arrays])
