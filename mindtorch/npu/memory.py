@@ -5,7 +5,8 @@ from typing import Any
 
 from mindtorch.backends.npu.runtime import allocator, host_memory
 from mindtorch.backends.npu.runtime import device as runtime
-from mindtorch.backends.npu.runtime.allocator import FREE, IN_USE, Amount, Block, Figures, Pool
+from mindtorch.backends.npu.runtime.allocator import FREE, IN_USE, Block, Pool
+from mindtorch.backends.npu.runtime.figures import Amount, Figures, Usage
 from mindtorch.npu.devices import index_of
 
 _FIELDS = ("current", "peak", "allocated", "freed")
@@ -62,18 +63,20 @@ def _with_waiting(one: dict[str, int], waiting: dict[str, int]) -> dict[str, int
 
 
 def _figures(figures: Figures, split: list[Block]) -> dict[str, dict[str, int]]:
-    blocks, waiting = figures.blocks, figures.waiting
+    usage, waiting = figures.usage, figures.waiting
+    blocks = _fields(usage.count, usage.peak_count, usage.came)
+    in_bytes = _fields(usage.size, usage.peak_size, usage.came_size)
     size = sum(block.size for block in split)
     return {
-        "allocation": _counted(blocks),
+        "allocation": blocks,
         "segment": _counted(figures.segments),
-        "active": _with_waiting(_counted(blocks), _counted(waiting)),
+        "active": _with_waiting(blocks, _counted(waiting)),
         "inactive_split": _fields(len(split), len(split), len(split)),
-        "allocated_bytes": _measured(blocks),
+        "allocated_bytes": in_bytes,
         "reserved_bytes": _measured(figures.segments),
-        "active_bytes": _with_waiting(_measured(blocks), _measured(waiting)),
+        "active_bytes": _with_waiting(in_bytes, _measured(waiting)),
         "inactive_split_bytes": _fields(size, size, size),
-        "requested_bytes": _measured(figures.requested),
+        "requested_bytes": _fields(usage.requested, usage.peak_requested, usage.came_requested),
     }
 
 
@@ -104,12 +107,12 @@ def memory_stats(device: Any = None) -> dict[str, int]:
 
 def memory_allocated(device: Any = None) -> int:
     """The bytes that tensors are in."""
-    return _pool(device).total.blocks.size
+    return _pool(device).total.usage.size
 
 
 def max_memory_allocated(device: Any = None) -> int:
     """The most bytes that tensors were in at a time."""
-    return _pool(device).total.blocks.peak_size
+    return _pool(device).total.usage.peak_size
 
 
 def memory_reserved(device: Any = None) -> int:
@@ -125,7 +128,7 @@ def max_memory_reserved(device: Any = None) -> int:
 memory_cached, max_memory_cached = memory_reserved, max_memory_reserved
 
 
-def _amounts(device: Any) -> Iterator[Amount]:
+def _amounts(device: Any) -> Iterator[Usage | Amount]:
     pool = _pool(device)
     for figures in (pool.total, pool.small, pool.large):
         yield from figures.all()

@@ -26,8 +26,7 @@ def recover() -> None:
     gc.collect()
     device.reset()
     api.failed.clear()
-    for kept in (descriptors.scalar, descriptors.int_array, descriptors.float_array, descriptors.bool_array):
-        kept._handles.clear()
+    descriptors.forget()
     allocator._pools.clear()
     for kept in (host_memory._all, host_memory._free, stream._thread.current, stream._defaults):
         kept.clear()

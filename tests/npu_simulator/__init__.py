@@ -63,6 +63,7 @@ What shall happen
     with device.paused(stream):                 it takes jobs and begins none; all_paused(): none does
     with device.scheduled(seed):                one stream at a time runs, in an order that the number decides
     with device.delayed("aclnnAdd", seconds):   each run takes that much longer
+    with device.idle():                         ops do nothing
     with device.injected(name, code, phase, nth):   the nth call fails. Phase 0: GetWorkspaceSize; 2: the launch, or a
                               function of the runtime; 1: when the stream comes to it. "aclnn*": any op
     with device.limited_memory(size, device=0): 207001 beyond it

@@ -22,19 +22,50 @@ def numbered(index: int) -> Device:
     return found if found is not None else _devices.setdefault(index, Device("npu", index))
 
 
+class Geometry:
+    """How an array lies in memory of its own. Arrays that lie alike have one object, which serves as a key for them."""
+
+    __slots__ = ("shape", "strides", "dtype", "nbytes", "described")
+
+    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype, nbytes: int) -> None:
+        self.shape = shape
+        self.strides = strides
+        self.dtype = dtype
+        self.nbytes = nbytes  # of the memory, of which the array may be a part
+        self.described: tuple | None = None  # in the types that descriptors are made of
+
+
+_new_object = object.__new__
+_MANY = 8192
+_geometries: dict[tuple, Geometry] = {}
+
+
+def geometry_of(array: DeviceArray) -> Geometry:
+    """That of an array, or of what a rule of the meta backend says of one."""
+    key = array.shape, array.strides, array.dtype, array.root.nbytes
+    found = _geometries.get(key)
+    if found is None:
+        if len(_geometries) >= _MANY:
+            _geometries.clear()
+        found = _geometries.setdefault(key, Geometry(*key))
+    return found
+
+
 class NpuRoot(Root):
     """Some bytes on a device. Given back to the allocator when the last array on them is gone."""
 
-    __slots__ = ("index", "block", "address")
+    __slots__ = ("index", "block", "address", "resizes")
 
     def __init__(self, nbytes: int, index: int) -> None:
         """Not initialised; in the order of the device's current stream."""
         self.nbytes = nbytes
         self.index = index
-        self.block: Block | None = None
+        self.resizes = 0  # a descriptor is of one of the memories that the root has had
+        self.block: Block | None = None  # before memory is asked for, which may fail
         self.address = 0
         if nbytes:
-            self._take(allocator.pool_of(index).allocate(nbytes, stream.current(index)))
+            self.block = block = allocator.pool_of(index).allocate(nbytes, stream.current(index))
+            self.address = block.address
 
     def _take(self, block: Block | None) -> None:
         self.block = block
@@ -52,6 +83,7 @@ class NpuRoot(Root):
         if before is not None:
             before.pool.release(before)
         self.nbytes = nbytes
+        self.resizes += 1
 
     def fill(self, byte: int) -> None:
         copies.fill(self.index, self.address, self.nbytes, byte)
@@ -86,9 +118,21 @@ class NpuRoot(Root):
 class NpuArray(DeviceArray):
     """An array on an NPU. Its views launch nothing."""
 
-    __slots__ = ()
+    __slots__ = ("geometry", "descriptor")
 
     layout = strided
+
+    def __init__(
+        self, shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...], root: NpuRoot, byte_offset: int = 0
+    ) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.strides = strides
+        self.root = root
+        self.byte_offset = byte_offset
+        self._flags = None
+        self.geometry: Geometry | None = None  # this and the next when they are first asked for
+        self.descriptor: Any = None
 
     @classmethod
     def new_root(cls, nbytes: int, where: Device) -> NpuRoot:
@@ -111,3 +155,16 @@ def new(shape: tuple[int, ...], dtype: np.dtype, index: int, strides: tuple[int,
     if strides is None:
         strides = byte_strides(shape, dtype.itemsize)
     return NpuArray(shape, dtype, strides, NpuRoot(extent_in_bytes(shape, strides, dtype.itemsize), index), 0)
+
+
+def made(geometry: Geometry, index: int) -> NpuArray:
+    """An array of this geometry that is not initialised, on a device: what each kernel's result is."""
+    array = _new_object(NpuArray)
+    array.shape = geometry.shape
+    array.dtype = geometry.dtype
+    array.strides = geometry.strides
+    array.root = NpuRoot(geometry.nbytes, index)
+    array.byte_offset = 0
+    array._flags = array.descriptor = None
+    array.geometry = geometry
+    return array

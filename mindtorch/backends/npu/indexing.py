@@ -11,20 +11,21 @@ from mindtorch.backends.meta import rules
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.npu.array import NpuArray, new
 from mindtorch.backends.npu.fallback import kernel_for
-from mindtorch.backends.npu.launch import aclnn, copied, delivered, operands, placed
+from mindtorch.backends.npu.launch import aclnn, copied, delivered, operands, placed, remembered
 from mindtorch.backends.npu.steps import FLOATS, contiguous
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.promotion import BOOL, INT64, common_dtype
 
 _cat = aclnn("aclnnCat", "LlT")
-_cat_rule = rules.cat("default")
+_cat_rule = remembered(rules.cat("default"))
 _copy = aclnn("aclnnInplaceCopy", "TT")
 _index = aclnn("aclnnIndex", "TLT")
 _index_put = aclnn("aclnnIndexPutImpl", "TLTbb")
-_index_rule = rules.index(None)
+_index_rule = remembered(rules.index(None))
 _masked_select = aclnn("aclnnMaskedSelect", "TTT")
 _nonzero = aclnn("aclnnNonzero", "TT")
 _scatter_reduce = aclnn("aclnnScatterReduce", "TlTTlbT")
+_scatter_rule = remembered(rules.same("first"))
 _unfold_grad = aclnn("aclnnUnfoldGrad", "TIlllT")
 _zero = aclnn("aclnnInplaceZero", "T")
 
@@ -167,7 +168,7 @@ _scatter_on_cpu = kernel_for("scatter_reduce.two")
 def scatter_reduce(input, dim, index, src, reduce, include_self, out=None):
     if reduce != "sum":  # the others are not on all chips
         return _scatter_on_cpu(input, dim, index, src, reduce, include_self, out=out)
-    result = placed(rules.same("first")(input, dim, index, src, reduce, include_self, out=out), input)
+    result = placed(_scatter_rule(input, dim, index, src, reduce, include_self, out=out), input)
     _scatter_reduce(input, dim, index, src, _SUM, include_self, result)
     return result if out is None else delivered(result, out)
 

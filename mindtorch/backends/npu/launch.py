@@ -23,13 +23,15 @@ import numpy as np
 
 from mindtorch import state
 from mindtorch.backends.meta.array import MetaArray
-from mindtorch.backends.npu.array import NpuArray, NpuRoot, index_of, new
+from mindtorch.backends.npu.array import Geometry, NpuArray, geometry_of, index_of, made, new
 from mindtorch.backends.npu.generator import seed_and_offset as seed_and_offset
 from mindtorch.backends.npu.runtime import allocator, api, descriptors, device, libraries, stream
+from mindtorch.backends.npu.runtime.api import acl
 from mindtorch.backends.npu.runtime.codes import SUCCESS
 from mindtorch.backends.npu.runtime.descriptors import tensor
 from mindtorch.backends.npu.runtime.prototypes import KINDS
 from mindtorch.device import device as Device
+from mindtorch.errors import OutOfMemoryError
 
 __all__ = [
     "NpuArray",
@@ -72,7 +74,7 @@ class _Phases(threading.local):
 
 _phases = _Phases()
 
-# How a value of each kind becomes an argument, and what is done with it after the launch.
+# How a value of each kind becomes an argument, besides tensors.
 _MAKERS: dict[str, Callable[[Any], Any] | None] = {
     "L": descriptors.tensor_list,
     "S": descriptors.scalar,
@@ -83,11 +85,6 @@ _MAKERS: dict[str, Callable[[Any], Any] | None] = {
     "d": descriptors.dtype_code,
     "z": descriptors.text,
 }
-_DESTROYERS: dict[str, Callable[[Any], None]] = {
-    "T": descriptors.destroy_tensor,
-    "L": descriptors.destroy_tensor_list,
-    "R": descriptors.destroy_scalar_list,
-}
 
 
 class aclnn:  # noqa: N801  called like the functions that it stands for
@@ -96,7 +93,7 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
     `kinds` are letters, as in the table of signatures: arrays for T, lists of arrays for L, numbers for S.
     """
 
-    __slots__ = ("name", "kinds", "_first", "_second", "_tensors", "_lists", "_others", "_made")
+    __slots__ = ("name", "kinds", "_first", "_second", "_tensors", "_lists", "_others")
 
     def __init__(self, name: str, kinds: str) -> None:
         self.name = name
@@ -106,65 +103,67 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
         self._tensors = [place for place, kind in enumerate(kinds) if kind == "T"]
         self._lists = [place for place, kind in enumerate(kinds) if kind == "L"]
         self._others = [(place, _MAKERS[kind]) for place, kind in enumerate(kinds) if kind in _MAKERS]
-        self._made = [(place, _DESTROYERS[kind]) for place, kind in enumerate(kinds) if kind in _DESTROYERS]
 
     def __repr__(self) -> str:
         return f"aclnn({self.name!r}, {self.kinds!r})"
 
     def __call__(self, *given: Any) -> None:
         """Put the call on the current stream of the arrays' device."""
-        self._launch(given)
+        first = self._first or self._bind()
+        arguments, index = self.described(given)
+        device.use(index)
+        phases = _phases
+        code = first(*arguments, *phases.addresses)
+        if code != SUCCESS:
+            api.raise_code(code, f"{self.name}GetWorkspaceSize")
+        # Both at once: what asking for memory sets off, a `__del__` that launches, may use the place again.
+        size, executor = phases.workspace.value, phases.executor.value
+        own = stream.current(index)
+        if size:
+            pool = allocator.pool_of(index)
+            try:
+                block = pool.allocate(size, own)
+            except OutOfMemoryError:
+                _give_up(executor)
+                raise
+            code = self._second(block.address, size, executor, own.handle)
+            pool.release(block)
+        else:
+            code = self._second(None, 0, executor, own.handle)
+        if code != SUCCESS:
+            api.raise_code(code, self.name)
+        if settings.launch_blocking:
+            own.synchronize()
+
+    def described(self, given: tuple) -> tuple[list, int]:
+        """What the first phase takes for these values, and the device that they are on."""
+        arguments = list(given)
+        index = -1
+        for place in self._tensors:
+            array = given[place]
+            if array is not None:
+                if type(array) is not NpuArray or array.root.index != index >= 0:
+                    _refuse_devices(given)
+                index = array.root.index
+                arguments[place] = tensor(array)
+        if self._lists:
+            index = _device_of_lists([given[place] for place in self._lists], index, given)
+        for place, make in self._others:
+            arguments[place] = make(given[place])
+        return arguments, index
 
     def with_shapes(self, places: Iterable[int], *given: Any) -> list[tuple[int, ...]]:
         """The same, with the shapes that results turn out to have: waits until they are there.
 
         Such results are given as large as they can be.
         """
-        return self._launch(given, places)
-
-    def _launch(self, given: tuple, sized: Iterable[int] = ()) -> list[tuple[int, ...]]:
-        first = self._first or self._bind()
-        arguments = list(given)
-        index = -1
-        try:
-            for place in self._tensors:
-                array = given[place]
-                if array is not None:
-                    if type(array) is not NpuArray or array.root.index != index >= 0:
-                        _refuse_devices(given)
-                    index = array.root.index
-                    arguments[place] = tensor(array)
-            for place, make in self._others:
-                arguments[place] = make(given[place])
-            if self._lists:
-                index = _device_of_lists([given[place] for place in self._lists], index, given)
-            device.use(index)
-            self._run(first, arguments, index)
-            if sized:
-                stream.current(index).synchronize()
-            return [descriptors.view_shape(arguments[place]) for place in sized]
-        finally:
-            for place, destroy in self._made:
-                if arguments[place] is not given[place]:
-                    destroy(arguments[place])
-
-    def _run(self, first: Callable, arguments: list, index: int) -> None:
-        phases = _phases
-        code = first(*arguments, *phases.addresses)
-        if code != SUCCESS:
-            api.raise_code(code, f"{self.name}GetWorkspaceSize")
-        size, own = phases.workspace.value, stream.current(index)
-        if size:
-            pool = allocator.pool_of(index)
-            block = pool.allocate(size, own)
-            code = self._second(block.address, size, phases.executor, own.handle)
-            pool.release(block)
-        else:
-            code = self._second(None, 0, phases.executor, own.handle)
-        if code != SUCCESS:
-            api.raise_code(code, self.name)
-        if settings.launch_blocking:
-            own.synchronize()
+        handles = [descriptors.tensor_of_its_own(given[place]) for place in places]
+        self(*given)
+        stream.current(given[0].root.index).synchronize()
+        shapes = [descriptors.view_shape(handle) for handle in handles]
+        for place in places:
+            given[place].descriptor = None
+        return shapes
 
     def _bind(self) -> Any:
         """Look both functions up, when the first call is made."""
@@ -180,6 +179,12 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
         self._second = second
         self._first = first
         return first
+
+
+def _give_up(executor: int | None) -> None:
+    """End an executor without its second phase, which only one that may be used again permits."""
+    acl.aclSetAclOpExecutorRepeatable(executor)
+    acl.aclDestroyAclOpExecutor(executor)
 
 
 def _device_of_lists(lists: list, index: int, given: tuple) -> int:
@@ -206,6 +211,7 @@ def _refuse_devices(values: Iterable[Any]) -> NoReturn:
 # -------------------- results --------------------
 
 _MANY = 4096
+_NOT_KEYS = (list, tuple, np.ndarray)
 
 
 class remembered:  # noqa: N801  stands where a rule stands
@@ -218,42 +224,78 @@ class remembered:  # noqa: N801  stands where a rule stands
         self._answers: dict[tuple, Any] = {}
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
-        if out is not None:
-            return self._rule(*args, out=out)
-        key: list[Any] = [state.default_dtype]
-        for value in args:
-            if type(value) is NpuArray:
-                key += (value.shape, value.strides, value.dtype)
-            else:
-                key += (type(value), value)
-        try:
-            return self._answers[tuple(key)]
-        except (KeyError, TypeError):  # not asked before, or of lists, which are no keys
-            return self._ask(tuple(key), args)
+        key = [
+            (
+                (value.geometry or _geometry(value))
+                if type(value) is NpuArray
+                else (type(value), value if type(value) not in _NOT_KEYS else _key_of(value))
+            )
+            for value in args
+        ]
+        if out is None:
+            answer = self._answers.get((state.default_dtype, *key))
+            return answer if answer is not None else self._ask((state.default_dtype, *key), args)
+        return self._ask_with_out(key, args, out)
 
     def _ask(self, key: tuple, args: tuple) -> Any:
-        answer = self._rule(*args)
+        answer = _without_memory(self._rule(*args))
+        if type(answer) is Geometry or type(answer) is tuple and {*map(type, answer)} <= {Geometry, type(None)}:
+            self._keep(key, answer)
+        return answer
+
+    def _ask_with_out(self, key: list, args: tuple, out: Any) -> Any:
+        """That `out` is fit is remembered. Where it is not, the rule may have something to say each time."""
+        whole = (state.default_dtype, _key_of(out), *[out is value for value in args], *key)
+        try:
+            return self._answers[whole] or out
+        except KeyError:
+            answer = _without_memory(self._rule(*args, out=out))
+        if answer is out:
+            self._keep(whole, None)
+        elif type(answer) is Geometry and answer.shape == out.shape:
+            self._keep(whole, answer)
+        return answer
+
+    def _keep(self, key: tuple, answer: Any) -> None:
         if len(self._answers) >= _MANY:
             self._answers.clear()
-        try:
-            self._answers[key] = answer
-        except TypeError:
-            pass
-        return answer
+        self._answers[key] = answer
+
+
+def _geometry(array: NpuArray) -> Geometry:
+    array.geometry = found = geometry_of(array)
+    return found
+
+
+def _key_of(value: Any) -> Any:
+    """What the answer of a rule depends on: where arrays lie how, and not what is in them."""
+    if type(value) is NpuArray:
+        return value.geometry or _geometry(value)
+    if isinstance(value, np.ndarray):
+        return value.shape, value.strides, value.dtype
+    if type(value) is list or type(value) is tuple:
+        return tuple(value) if value and type(value[0]) is int else tuple([_key_of(each) for each in value])
+    return type(value), value
+
+
+def _without_memory(answer: Any) -> Any:
+    """What a rule says of results, as geometries."""
+    if type(answer) is MetaArray:
+        return geometry_of(answer)
+    return tuple(map(_without_memory, answer)) if type(answer) is tuple else answer
 
 
 def placed(result: Any, like: NpuArray) -> Any:
     """What a rule says of a result, as an array: `out` itself, new memory on a device, or None."""
-    return _placed(result, like.root.index) if type(result) is MetaArray else result
+    if type(result) is Geometry:
+        return made(result, like.root.index)
+    return made(geometry_of(result), like.root.index) if type(result) is MetaArray else result
 
 
 def placed_on(result: Any, where: Device) -> Any:
     """The same for ops that have no array."""
-    return _placed(result, index_of(where)) if type(result) is MetaArray else result
-
-
-def _placed(result: MetaArray, index: int) -> NpuArray:
-    return NpuArray(result.shape, result.dtype, result.strides, NpuRoot(result.root.nbytes, index))
+    result = _without_memory(result)
+    return made(result, index_of(where)) if type(result) is Geometry else result
 
 
 def placed_all(results: Iterable[Any], like: NpuArray) -> tuple:
@@ -267,6 +309,9 @@ def operands(*values: Any) -> tuple:
     return tuple([_on_device(value, values, index) for value in values])
 
 
+_fill = aclnn("aclnnInplaceFillScalar", "TS")
+
+
 def _on_device(value: Any, values: tuple, index: int) -> NpuArray | None:
     if value is None or type(value) is NpuArray:
         return value
@@ -274,7 +319,10 @@ def _on_device(value: Any, values: tuple, index: int) -> NpuArray | None:
     if number.ndim:
         _refuse_devices(values)
     array = new((), number.dtype, index)
-    array.root.write(0, number.reshape(1).view(np.uint8))
+    if number.dtype.kind == "u" and number.itemsize > 1:  # ACLNN does not fill arrays of these
+        array.root.write(0, number.reshape(1).view(np.uint8))
+    else:  # launched, while a copy would have to wait for the stream
+        _fill(array, number.item() if number.dtype.kind in "bifcu" else float(number))
     return array
 
 

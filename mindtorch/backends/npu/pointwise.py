@@ -7,7 +7,7 @@ import numpy as np
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import new
 from mindtorch.backends.npu.fallback import kernel_for
-from mindtorch.backends.npu.launch import aclnn, copied, delivered, placed
+from mindtorch.backends.npu.launch import aclnn, copied, delivered, placed, remembered
 from mindtorch.dispatch.registry import kernel_table
 
 _abs = aclnn("aclnnAbs", "TT")
@@ -16,7 +16,8 @@ _nan_to_num = aclnn("aclnnNanToNum", "TfffT")
 _prelu = aclnn("aclnnPrelu", "TTT")
 _sign = aclnn("aclnnSign", "TT")
 _zero = aclnn("aclnnInplaceZero", "T")
-_broadcast_rule = rules.broadcast("default")
+_broadcast_rule = remembered(rules.broadcast("default"))
+_bool_rule = remembered(rules.broadcast("bool"))
 
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 
@@ -45,7 +46,7 @@ def isinf(input):
     """Whether the absolute value is infinite."""
     if input.dtype.kind == "c":
         return _isinf_on_cpu(input)
-    result = placed(rules.broadcast("bool")(input), input)
+    result = placed(_bool_rule(input), input)
     if input.dtype.kind in "biu":
         if result.size:
             _zero(result)

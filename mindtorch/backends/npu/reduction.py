@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.meta import rules
-from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.npu.array import NpuArray, new
 from mindtorch.backends.npu.fallback import kernel_for
-from mindtorch.backends.npu.launch import aclnn, copied, delivered, operands, placed, placed_all
+from mindtorch.backends.npu.launch import aclnn, copied, delivered, operands, placed, placed_all, remembered
 from mindtorch.backends.npu.values import dims_of
-from mindtorch.dispatch.registry import kernel_table
 from mindtorch.promotion import INT64
 
 _argmax = aclnn("aclnnArgMax", "TlbT")
@@ -24,11 +22,10 @@ _std = aclnn("aclnnStd", "TIlbT")
 _std_mean = aclnn("aclnnStdMeanCorrection", "TIlbTT")
 _var = aclnn("aclnnVarCorrection", "TIlbT")
 _var_mean = aclnn("aclnnVarMean", "TIlbTT")
-_flat_view = kernel_table("view")
-_index_rule = rules.reduce("index")
-_search_rule = rules.searchsorted("first")
-_spread_rule = rules.reduce("complex_to_real")
-_spread_and_mean_rule = rules.spread_and_mean("first")
+_index_rule = remembered(rules.reduce("index"))
+_search_rule = remembered(rules.searchsorted("first"))
+_spread_rule = remembered(rules.reduce("complex_to_real"))
+_spread_and_mean_rule = remembered(rules.spread_and_mean("first"))
 
 
 # -------------------- places of extremes --------------------
@@ -56,7 +53,7 @@ def _flat(input: NpuArray) -> NpuArray:
     """The elements in one dimension, copied if they do not follow each other."""
     if not input.flags.c_contiguous:
         input = copied(new(input.shape, input.dtype, input.root.index), input)
-    return _flat_view[MetaArray](input, (input.size,))
+    return input.part((input.size,), input.dtype, (input.itemsize,), input.byte_offset)
 
 
 # -------------------- variances --------------------

@@ -7,7 +7,7 @@ have passed the moment of its release. Free neighbours become one block again. W
 everything that is free is given back to it, and the request is made once more.
 
 Blocks that were given back lie in bins by size, from where the next request of that size takes them as they are. They
-are joined with their neighbours only when a request finds none in its bin.
+are joined with their neighbours only when there is no other memory left for a request.
 
 A tensor may be given up by any thread, at any moment, also inside of this module: then its block is only noted in a
 queue, which the next request empties.
@@ -18,10 +18,12 @@ from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Iterable, Iterator
 from ctypes import c_void_p
+from typing import Any
 
 from mindtorch.backends.npu.runtime import device
 from mindtorch.backends.npu.runtime.api import acl, check, out_pointer
 from mindtorch.backends.npu.runtime.codes import HUGE_FIRST, OUT_OF_MEMORY
+from mindtorch.backends.npu.runtime.figures import Figures
 from mindtorch.backends.npu.runtime.stream import Event, Stream
 from mindtorch.errors import OutOfMemoryError
 
@@ -39,9 +41,12 @@ IN_USE, IN_BIN, FREE = range(3)  # what a block is
 
 
 class Block:
-    """A piece of a segment."""
+    """A piece of a segment. `descriptors`: of arrays that lie in it, or lay there before; they end with its size."""
 
-    __slots__ = ("address", "size", "requested", "stream", "state", "before", "after", "is_small", "others", "pool")
+    __slots__ = (
+        *("address", "size", "requested", "stream", "state", "before", "after", "is_small", "others", "pool"),
+        *("usage", "descriptors"),
+    )
 
     def __init__(self, address: int, size: int, stream: Stream, is_small: bool, pool: "Pool") -> None:
         self.address = address
@@ -50,57 +55,15 @@ class Block:
         self.stream = stream
         self.is_small = is_small
         self.pool = pool
+        self.usage = (pool.small if is_small else pool.large).usage
         self.state = IN_USE
         self.before: Block | None = None
         self.after: Block | None = None
         self.others: set[Stream] | None = None  # streams that have used it, besides its own
+        self.descriptors: dict[Any, Any] = {}
 
     def __lt__(self, other: "Block") -> bool:
         return (self.size, self.address) < (other.size, other.address)
-
-
-class Amount:
-    """What there is of something: now, at most, and what came and went; how many and how many bytes."""
-
-    __slots__ = ("count", "size", "peak_count", "peak_size", "came", "came_size")
-
-    def __init__(self) -> None:
-        self.count = self.size = self.peak_count = self.peak_size = self.came = self.came_size = 0
-
-    def add(self, size: int) -> None:
-        self.count += 1
-        self.size += size
-        self.came += 1
-        self.came_size += size
-        if self.count > self.peak_count:
-            self.peak_count = self.count
-        if self.size > self.peak_size:
-            self.peak_size = self.size
-
-    def remove(self, size: int) -> None:
-        self.count -= 1
-        self.size -= size
-
-    def reset_peaks(self) -> None:
-        self.peak_count, self.peak_size = self.count, self.size
-
-    def forget_past(self) -> None:
-        self.came, self.came_size = self.count, self.size
-
-
-class Figures:
-    """What a pool counts of its small or its large blocks, or of both together."""
-
-    __slots__ = ("blocks", "requested", "waiting", "segments")
-
-    def __init__(self) -> None:
-        self.blocks = Amount()  # in use
-        self.requested = Amount()  # the same, without what is rounded up
-        self.waiting = Amount()  # given back, and still used by other streams
-        self.segments = Amount()
-
-    def all(self) -> tuple[Amount, ...]:
-        return self.blocks, self.requested, self.waiting, self.segments
 
 
 class Pool:
@@ -112,7 +75,7 @@ class Pool:
         self.retries = self.failures = 0
         self.limit: int | None = None
         self.released: deque[Block] = deque()
-        self._bins: dict[Stream, dict[int, list[Block]]] = {}  # by size; not joined with neighbours
+        self._bins: dict[tuple[Stream, int], list[Block]] = {}  # by size; not joined with neighbours
         self._free: dict[tuple[Stream, bool], list[Block]] = {}  # joined, sorted by size and address
         self._waiting: deque[tuple[list[Event], Block]] = deque()
         self._segments: dict[int, Block] = {}  # the first block of each, by address
@@ -128,23 +91,26 @@ class Pool:
                 self._take_back()
             if self._waiting:
                 self._look_at_events()
-            bins = self._bins.get(stream)
-            blocks = None if bins is None else bins.get(size)
+            blocks = self._bins.get((stream, size))
             block = blocks.pop() if blocks else self._cut(size, nbytes, stream)
             block.state = IN_USE
             block.requested = nbytes
-            figures = self.small if block.is_small else self.large
-            figures.blocks.add(block.size)
-            figures.requested.add(nbytes)
-            self.total.blocks.add(block.size)
-            self.total.requested.add(nbytes)
+            usage = block.usage
+            usage.count += 1
+            usage.size += block.size
+            usage.requested += nbytes
+            usage.came += 1
+            usage.came_size += block.size
+            usage.came_requested += nbytes
         return block
 
     def _cut(self, size: int, nbytes: int, stream: Stream) -> Block:
         """A block of a size from a larger one, or from a new segment; what is left of it goes to others."""
         is_small = size <= _SMALL
-        self._join()
-        block = self._found(size, stream, is_small) or self._new_segment(size, nbytes, stream, is_small)
+        block = self._found(size, stream, is_small)
+        if block is None:
+            self._join()
+            block = self._found(size, stream, is_small) or self._new_segment(size, nbytes, stream, is_small)
         rest = block.size - size
         if rest >= (_GRAIN if is_small else _SMALL + 1):
             left = Block(block.address + size, rest, stream, is_small, self)
@@ -170,6 +136,7 @@ class Pool:
 
     def _list(self, block: Block) -> None:
         block.state = FREE
+        block.descriptors.clear()
         insort(self._free.setdefault((block.stream, block.is_small), []), block)
 
     def _unlist(self, block: Block) -> None:
@@ -178,11 +145,10 @@ class Pool:
 
     def _join(self) -> None:
         """Empty the bins: make each block in them one with its free neighbours."""
-        for bins in self._bins.values():
-            for blocks in bins.values():
-                for block in blocks:
-                    self._join_one(block)
-            bins.clear()
+        for blocks in self._bins.values():
+            for block in blocks:
+                self._join_one(block)
+        self._bins.clear()
 
     def _join_one(self, block: Block) -> None:
         before, after = block.before, block.after
@@ -229,7 +195,8 @@ class Pool:
 
     def _out_of_memory(self, nbytes: int) -> OutOfMemoryError:
         free, total = device.memory_info(self.device)
-        used, reserved = self.total.blocks.size, self.total.segments.size
+        self._note_peaks()
+        used, reserved = self.total.usage.size, self.total.segments.size
         limit = "" if self.limit is None else f" {_in_words(self.limit)} allowed;"
         return OutOfMemoryError(
             f"NPU out of memory. Tried to allocate {_in_words(nbytes)} (NPU {self.device}; {_in_words(total)} total "
@@ -265,6 +232,8 @@ class Pool:
 
     def close(self) -> None:
         """Give everything back, at exit: tensors that are left may no longer be used."""
+        acl.aclrtSetDevice(self.device)
+        acl.aclrtSynchronizeDevice()  # whatever comes of it: work that is left may use the memory
         for address in self._segments:
             acl.aclrtFree(address)
         for kept in (self._segments, self._free, self._waiting, self._bins):
@@ -277,21 +246,33 @@ class Pool:
         self.released.append(block)
 
     def _take_back(self) -> None:
+        self._note_peaks()
         while self.released:
             block = self.released.popleft()
-            figures = self.small if block.is_small else self.large
-            figures.blocks.remove(block.size)
-            figures.requested.remove(block.requested)
-            self.total.blocks.remove(block.size)
-            self.total.requested.remove(block.requested)
+            usage = block.usage
+            usage.count -= 1
+            usage.size -= block.size
+            usage.requested -= block.requested
             if block.others:
                 self._begin_waiting(block)
             else:
                 self._put(block)
 
+    def _note_peaks(self) -> None:
+        small, large, total = self.small.usage, self.large.usage, self.total.usage
+        total.count = small.count + large.count
+        total.size = small.size + large.size
+        total.requested = small.requested + large.requested
+        small.note_peaks()
+        large.note_peaks()
+        total.note_peaks()
+
     def _put(self, block: Block) -> None:
         block.state = IN_BIN
-        self._bins.setdefault(block.stream, {}).setdefault(block.size, []).append(block)
+        try:
+            self._bins[block.stream, block.size].append(block)
+        except KeyError:
+            self._bins[block.stream, block.size] = [block]
 
     def _begin_waiting(self, block: Block) -> None:
         """Other streams may be using it: it is free when they have passed this moment."""
@@ -317,8 +298,13 @@ class Pool:
 
     def settle(self) -> None:
         """Bring the books up to date: tensors that are gone count no longer."""
+        small, large, total = self.small.usage, self.large.usage, self.total.usage
         with self._lock:
             self._take_back()
+            self._note_peaks()
+            total.came = small.came + large.came
+            total.came_size = small.came_size + large.came_size
+            total.came_requested = small.came_requested + large.came_requested
 
     def segments(self) -> Iterator[list[Block]]:
         """The blocks of each segment, in the order of addresses."""

@@ -1,11 +1,14 @@
 """The objects that ACLNN functions take: descriptors of tensors, numbers, and lists of both.
 
 Tensors are described as torch_npu does it: by sizes, strides and offset over the whole storage, whose address is
-aligned. Descriptors of tensors live for one launch. Those of numbers and of lists of integers do not depend on
-memory: they are kept, as programs use few of them again and again.
+aligned. A descriptor is made once for an array and goes with it. It says no more than where the array lies and how, and
+calls only read it: the next array that lies so in the same block of memory takes it over. Only results whose size the
+op decides need one of their own, for that is where the op notes it. Descriptors of numbers and of lists do not belong
+to an array: as many as were used lately are kept.
 """
 
 import ctypes
+import threading
 from collections.abc import Callable, Sequence
 from ctypes import POINTER, byref, c_bool, c_double, c_float, c_int64, c_uint64, c_void_p
 from functools import cache, lru_cache
@@ -13,12 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.npu.array import NpuArray
+from mindtorch.backends.npu.array import Geometry, NpuArray, geometry_of
 from mindtorch.backends.npu.runtime import api, device
 from mindtorch.backends.npu.runtime.api import acl, check, out_pointer
 from mindtorch.backends.npu.runtime.codes import DTYPE_CODES, FORMAT_BY_NDIM, FORMAT_ND
 
 _MOST_DIMS = 8
+_MOST_OF_A_BLOCK = 16  # descriptors of a block of memory; more are of arrays that alternate in it
+_alive: dict[int, int] = {}  # of tensors, with the objects that they belong to
+
+
+def _destroy_tensor(handle: int) -> None:
+    acl.aclDestroyTensor(handle)
 
 
 @lru_cache(maxsize=1024)
@@ -30,34 +39,70 @@ def dtype_code(dtype: np.dtype) -> int:
     return code
 
 
-@lru_cache(maxsize=8192)
-def _geometry(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> tuple[Any, int, int, Any, int]:
-    """Sizes, their number, the dtype, strides in elements, and the format, as aclCreateTensor takes them."""
-    ndim = len(shape)
+class Descriptor:
+    """That of a tensor; destroyed with the object. `resizes`: how often its memory had been exchanged."""
+
+    __slots__ = ("handle", "resizes")
+
+    def __init__(self, array: NpuArray, geometry: Geometry) -> None:
+        self.handle = _new_tensor(array, geometry)
+        self.resizes = array.root.resizes
+        _alive[self.handle] = id(self)
+
+    def __del__(self, alive: dict[int, int] = _alive, destroy: Callable = _destroy_tensor) -> None:
+        handle = getattr(self, "handle", None)  # none if it could not be made
+        if alive.get(handle) == id(self):
+            del alive[handle]
+            destroy(handle)
+
+
+def tensor(array: NpuArray) -> int:
+    """The descriptor of an array, for as long as the array and its memory are."""
+    found = array.descriptor
+    if found is None or found.resizes != array.root.resizes:
+        array.descriptor = found = _descriptor_of(array)
+    return found.handle
+
+
+def _descriptor_of(array: NpuArray) -> Descriptor:
+    """The one that an earlier array left behind in the same memory, or a new one."""
+    root = array.root
+    if array.geometry is None or root.resizes:
+        array.geometry = geometry_of(array)
+    if root.resizes or root.block is None:
+        return Descriptor(array, array.geometry)
+    shared, key = root.block.descriptors, (array.geometry, array.byte_offset)
+    found = shared.get(key)
+    if found is None:
+        if len(shared) >= _MOST_OF_A_BLOCK:
+            shared.clear()
+        found = shared[key] = Descriptor(array, array.geometry)
+    return found
+
+
+def tensor_of_its_own(array: NpuArray) -> int:
+    """A descriptor that no other array will have, for a result whose size the op notes there."""
+    array.descriptor = Descriptor(array, geometry_of(array))
+    return array.descriptor.handle
+
+
+def _new_tensor(array: NpuArray, geometry: Geometry) -> int:
+    sizes, ndim, code, strides, form, extent = geometry.described or _describe(geometry)
+    offset = array.byte_offset // geometry.dtype.itemsize
+    handle = acl.aclCreateTensor(sizes, ndim, code, strides, offset, form, extent, 1, array.root.address)
+    return handle or _failed("aclCreateTensor")
+
+
+def _describe(geometry: Geometry) -> tuple[Any, int, int, Any, int, Any]:
+    """Sizes, their number, the dtype, strides in elements, format and storage, as aclCreateTensor takes them."""
+    ndim, itemsize = len(geometry.shape), geometry.dtype.itemsize
     if ndim > _MOST_DIMS:
         raise RuntimeError(f"the NPU has tensors of at most {_MOST_DIMS} dimensions, this one has {ndim}")
     row = c_int64 * ndim
-    steps = row(*[stride // dtype.itemsize for stride in strides])
-    return row(*shape), ndim, dtype_code(dtype), steps, FORMAT_BY_NDIM.get(ndim, FORMAT_ND)
-
-
-@lru_cache(maxsize=8192)
-def _extent(count: int) -> Any:
-    """The only size of a storage of so many elements."""
-    return (c_int64 * 1)(count)
-
-
-def tensor(array: NpuArray | None) -> int | None:
-    """The descriptor of an array; None where an op has no tensor."""
-    if array is None:
-        return None
-    sizes, ndim, code, strides, form = _geometry(array.shape, array.strides, array.dtype)
-    root, itemsize = array.root, array.dtype.itemsize
-    offset = array.byte_offset // itemsize
-    handle = acl.aclCreateTensor(
-        sizes, ndim, code, strides, offset, form, _extent(root.nbytes // itemsize), 1, root.address
-    )
-    return handle or _failed("aclCreateTensor")
+    strides = row(*[stride // itemsize for stride in geometry.strides])
+    form, extent = FORMAT_BY_NDIM.get(ndim, FORMAT_ND), (c_int64 * 1)(geometry.nbytes // itemsize)
+    geometry.described = row(*geometry.shape), ndim, dtype_code(geometry.dtype), strides, form, extent
+    return geometry.described
 
 
 def _failed(function: str) -> Any:
@@ -83,66 +128,82 @@ def _standard_library() -> ctypes.CDLL:
     return ctypes.CDLL("libstdc++.so.6")
 
 
-def destroy_tensor(handle: int | None) -> None:
-    if handle is not None:
-        acl.aclDestroyTensor(handle)
-
-
-def tensor_list(arrays: Sequence[NpuArray]) -> int:
-    """The descriptor of a list, which owns those of its members."""
-    members = [tensor(array) for array in arrays]
-    handle = acl.aclCreateTensorList((c_void_p * len(members))(*members), len(members))
-    if not handle:
-        for member in members:
-            destroy_tensor(member)
-        _failed("aclCreateTensorList")
-    return handle
-
-
-def destroy_tensor_list(handle: int) -> None:
-    acl.aclDestroyTensorList(handle)
-
-
 # -------------------- what is kept --------------------
 
 
 class Kept:
-    """Descriptors by what they describe; the oldest go when there are too many."""
+    """Descriptors by what they describe: those that were used lately.
 
-    def __init__(self, make: Callable[[Any], int], destroy: str, most: int = 2048) -> None:
+    Two generations, so that a descriptor is never destroyed that a call has just been given: what is asked for joins
+    the younger one, and when that is full, the older one ends.
+    """
+
+    def __init__(self, make: Callable[[Any], int], destroy: str, most: int = 1024) -> None:
         self._make = make
         self._destroy = destroy
         self._most = most
-        self._handles: dict[Any, int] = {}
+        self._young: dict[Any, int] = {}
+        self._old: dict[Any, int] = {}
+        self._lock = threading.RLock()  # what the garbage collector ends meanwhile may launch, too
 
-    def __call__(self, value: Any) -> int | None:
-        if value is None:
+    def __call__(self, values: Any) -> int | None:
+        if values is None:
             return None
-        key = self.key(value)
-        handle = self._handles.get(key)
-        return handle if handle is not None else self._new(key, value)
+        key = tuple(values)
+        return self._young.get(key) or self.found(key, values)
 
-    def key(self, value: Any) -> Any:
-        return tuple(value)
-
-    def _new(self, key: Any, value: Any) -> int:
-        if len(self._handles) >= self._most:
-            oldest = next(iter(self._handles))
-            getattr(acl, self._destroy)(self._handles.pop(oldest))
-        handle = self._handles[key] = self._make(value)
+    def found(self, key: Any, value: Any) -> int:
+        """One of the older generation, or a new one."""
+        with self._lock:
+            if len(self._young) >= self._most:
+                self._end(self._old)
+                self._old, self._young = self._young, {}
+            handle = self._young.get(key) or self._old.pop(key, None) or self._make(value)
+            self._young[key] = handle
         return handle
 
+    def _end(self, handles: dict[Any, int]) -> None:
+        while handles:
+            getattr(acl, self._destroy)(handles.popitem()[1])
+
     def clear(self) -> None:
-        while self._handles:
-            getattr(acl, self._destroy)(self._handles.popitem()[1])
+        self._end(self._young)
+        self._end(self._old)
+
+    def forget(self) -> None:
+        """The runtime that they belonged to is no more."""
+        self._young, self._old = {}, {}
 
 
 class KeptNumbers(Kept):
-    def key(self, value: Any) -> Any:
+    def __call__(self, value: Any) -> int | None:
         """Numbers that are equal need not be the same one: 0.0 and -0.0, 1 and True."""
-        if isinstance(value, (np.ndarray, np.generic)):
-            value = value.item()
-        return type(value), value if value else repr(value)
+        if value is None:
+            return None
+        key = _number_key(value)
+        return self._young.get(key) or self.found(key, value)
+
+
+def _number_key(value: Any) -> tuple:
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.item()
+    return type(value), value if value else repr(value)
+
+
+class KeptLists(Kept):
+    """Of tensors. A list owns descriptors of its own; those of the arrays, which live as long, are its key."""
+
+    def __call__(self, arrays: Sequence[NpuArray]) -> int:
+        for array in arrays:
+            tensor(array)
+        key = tuple([array.descriptor for array in arrays])
+        return self._young.get(key) or self.found(key, arrays)
+
+
+class KeptNumberLists(Kept):
+    def __call__(self, values: Sequence[Any]) -> int:
+        key = tuple(map(_number_key, values))
+        return self._young.get(key) or self.found(key, values)
 
 
 def _scalar(value: Any) -> int:
@@ -176,21 +237,43 @@ float_array = Kept(_array_of(c_float, "aclCreateFloatArray"), "aclDestroyFloatAr
 bool_array = Kept(_array_of(c_bool, "aclCreateBoolArray"), "aclDestroyBoolArray")
 
 
-def scalar_list(values: Sequence[Any]) -> int:
-    """The descriptor of a list of numbers, which owns those of its members."""
-    members = [_scalar(value) for value in values]
-    handle = acl.aclCreateScalarList((c_void_p * len(members))(*members), len(members))
-    return handle or _failed("aclCreateScalarList")
+def _list_of(members: list[int], create: str, destroy: str) -> int:
+    """The descriptor of a list, which owns those of its members."""
+    handle = getattr(acl, create)((c_void_p * len(members))(*members), len(members))
+    if not handle:
+        for member in members:
+            getattr(acl, destroy)(member)
+        _failed(create)
+    return handle
 
 
-def destroy_scalar_list(handle: int) -> None:
-    acl.aclDestroyScalarList(handle)
+def _tensor_list(arrays: Sequence[NpuArray]) -> int:
+    members = [_new_tensor(array, array.geometry or geometry_of(array)) for array in arrays]
+    return _list_of(members, "aclCreateTensorList", "aclDestroyTensor")
+
+
+def _scalar_list(values: Sequence[Any]) -> int:
+    return _list_of([_scalar(value) for value in values], "aclCreateScalarList", "aclDestroyScalar")
+
+
+tensor_list = KeptLists(_tensor_list, "aclDestroyTensorList", 256)
+scalar_list = KeptNumberLists(_scalar_list, "aclDestroyScalarList", 256)
+_kept = (tensor_list, scalar_list, scalar, int_array, float_array, bool_array)
 
 
 def clear() -> None:
-    """Destroy all that is kept."""
-    for kept in (scalar, int_array, float_array, bool_array):
+    """Destroy all there are, at exit."""
+    for kept in _kept:
         kept.clear()
+    while _alive:
+        acl.aclDestroyTensor(_alive.popitem()[0])
+
+
+def forget() -> None:
+    """The runtime that they belonged to is no more: for tests that restart it."""
+    _alive.clear()
+    for kept in _kept:
+        kept.forget()
 
 
 device.at_exit.append(clear)

@@ -107,6 +107,8 @@ PROTOTYPES: dict[str, Prototype] = {
             "aclDestroyTensorList": (_P,),
             "aclDestroyScalarList": (_P,),
             "aclGetViewShape": (_P, _P, _P),
+            "aclSetAclOpExecutorRepeatable": (_P,),
+            "aclDestroyAclOpExecutor": (_P,),
         },
     ),
 }
