@@ -38,7 +38,7 @@ PEER := $(VENV)/.installed-peer
 EXAMPLES := $(VENV)/.installed-examples
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-gpt test test-npu test-debug codegen check stats lint format parity fuzz bench docs wheel diff snapshot clean
+.PHONY: help install demo demo-gpt test test-npu test-debug codegen check stats lint format parity fuzz bench bench-npu docs wheel diff snapshot clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -119,6 +119,9 @@ fuzz: $(PEER) ## run random programs in mindtorch and in torch: make fuzz MINUTE
 
 bench: $(PEER) ## time mindtorch and torch in turn; writes benchmarks/results.md
 	$(PY) -m benchmarks
+
+bench-npu: $(DEV) ## time launches on the simulated NPU (needs a C compiler); writes benchmarks/launches.md
+	$(PY) -m benchmarks.launches
 
 docs: $(DEV) ## build the documentation, a page per op included, in site/, and test it; begin with site/index.html
 	$(PY) -m codegen
