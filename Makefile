@@ -36,12 +36,13 @@ HAND_WRITTEN := .github codegen mindtorch mindtorch_codegen tests benchmarks exa
 DEV := $(VENV)/.installed-dev
 PEER := $(VENV)/.installed-peer
 EXAMPLES := $(VENV)/.installed-examples
+MPI := $(VENV)/.installed-mpi
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-gpt test test-npu test-debug codegen check stats lint format parity fuzz bench bench-npu docs wheel diff snapshot clean
+.PHONY: help install demo demo-gpt test test-npu test-distributed test-debug codegen check stats lint format parity fuzz bench bench-npu docs wheel diff snapshot clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(PY):
 	@echo "making $(VENV) and installing mindtorch and its tools in it: about a minute"
@@ -63,6 +64,11 @@ $(EXAMPLES): $(DEV)
 	@$(PY) -m pip install --disable-pip-version-check -q -e ".[dev,examples]"
 	@touch $@
 
+$(MPI): $(DEV)
+	@echo "installing MPI"
+	@$(PY) -m pip install --disable-pip-version-check -q -e ".[dev,mpi]"
+	@touch $@
+
 install: $(DEV) ## make .venv and install mindtorch in it, with the development tools
 	@echo "mindtorch is installed: $(PY)"
 
@@ -74,11 +80,14 @@ demo-gpt: $(EXAMPLES) ## train a small transformer to write like Moby-Dick
 	$(PY) examples/gpt.py
 
 test: $(DEV) ## run the tests (all but the comparison with torch, the wheel and the documentation), or FILES=...
-	$(PYTEST) -n $(JOBS) -m "not wheel and not site" $(or $(FILES),--ignore=tests/parity)
+	$(PYTEST) -n $(JOBS) -m "not wheel and not site" $(or $(FILES),--ignore=tests/parity --ignore=tests/distributed)
 
 # The library on a simulated Ascend device, in a process of its own: a second device changes how all kernels are found.
 test-npu: $(DEV) ## run the tests that any device passes on the simulated NPU (needs a C compiler)
 	MINDTORCH_DEVICE=npu $(PYTEST) -n $(JOBS) tests/device
+
+test-distributed: $(MPI) ## run programs of 2, 3 and 4 processes (installs MPI)
+	MINDTORCH_REQUIRE_MPI=1 $(PYTEST) tests/distributed
 
 # Every op in all its forms, and the rules of this library, in two minutes. For the rest, gradients by finite differences
 # and the comparison with torch, which take half an hour: make test-debug DEBUG_TESTS="tests/ops tests/unit tests/parity"

@@ -1,69 +1,85 @@
-"""There is one process here; programs that could run as several are told so.
+"""`torch.distributed`: several processes that work on one program.
 
-Such programs import these names and use them only when they were started as several.
+The processes are started together, by `python -m mindtorch.distributed.run`, and exchange tensors by MPI. A process
+that is alone can make a group of itself without MPI.
 """
 
-from datetime import timedelta
-from enum import Enum
-from typing import Any, NoReturn
-
 from mindtorch.distributed import device_mesh as device_mesh
+from mindtorch.distributed.coalescing import _coalescing_manager as _coalescing_manager
+from mindtorch.distributed.collectives import _reduce_oop as _reduce_oop
+from mindtorch.distributed.collectives import all_gather as all_gather
+from mindtorch.distributed.collectives import all_gather_into_tensor as all_gather_into_tensor
+from mindtorch.distributed.collectives import all_gather_single as all_gather_single
+from mindtorch.distributed.collectives import all_reduce as all_reduce
+from mindtorch.distributed.collectives import all_reduce_coalesced as all_reduce_coalesced
+from mindtorch.distributed.collectives import all_to_all as all_to_all
+from mindtorch.distributed.collectives import all_to_all_single as all_to_all_single
+from mindtorch.distributed.collectives import barrier as barrier
+from mindtorch.distributed.collectives import broadcast as broadcast
+from mindtorch.distributed.collectives import gather as gather
+from mindtorch.distributed.collectives import monitored_barrier as monitored_barrier
+from mindtorch.distributed.collectives import reduce as reduce
+from mindtorch.distributed.collectives import reduce_scatter as reduce_scatter
+from mindtorch.distributed.collectives import reduce_scatter_single as reduce_scatter_single
+from mindtorch.distributed.collectives import reduce_scatter_tensor as reduce_scatter_tensor
+from mindtorch.distributed.collectives import scatter as scatter
 from mindtorch.distributed.device_mesh import DeviceMesh as DeviceMesh
 from mindtorch.distributed.device_mesh import init_device_mesh as init_device_mesh
-from mindtorch.distributed.refusals import ProcessGroup, refuse_without_group
-
-
-def is_available() -> bool:
-    return False
-
-
-def is_initialized() -> bool:
-    return False
-
-
-def is_torchelastic_launched() -> bool:
-    return False
-
-
-def is_nccl_available() -> bool:
-    return False
-
-
-is_gloo_available = is_mpi_available = is_nccl_available
-
-
-def init_process_group(*args: Any, **kwargs: Any) -> NoReturn:
-    raise RuntimeError("mindtorch runs in one process: leave init_process_group out, and start the program only once")
-
-
-get_rank = get_world_size = get_backend = destroy_process_group = new_group = barrier = refuse_without_group
-all_reduce = all_gather = all_gather_object = broadcast = broadcast_object_list = gather = refuse_without_group
-scatter = reduce = reduce_scatter = send = recv = isend = irecv = refuse_without_group
-all_gather_into_tensor = reduce_scatter_tensor = all_to_all = all_to_all_single = refuse_without_group
-gather_object = scatter_object_list = monitored_barrier = get_process_group_ranks = refuse_without_group
-get_global_rank = get_group_rank = refuse_without_group
-
-default_pg_timeout = timedelta(minutes=30)
-
-
-class ReduceOp(Enum):
-    """How the tensors of several processes would be made one."""
-
-    SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = range(9)
-
-
-class GroupMember:
-    """The group of all processes: there is none."""
-
-    WORLD = NON_GROUP_MEMBER = None
-
-
-group = GroupMember
-
-
-class Work(ProcessGroup):
-    """Something that they would be at; nothing is one."""
-
-
-class Store(ProcessGroup):
-    """What they would tell each other; nothing is one."""
+from mindtorch.distributed.errors import DistBackendError as DistBackendError
+from mindtorch.distributed.errors import DistError as DistError
+from mindtorch.distributed.errors import DistNetworkError as DistNetworkError
+from mindtorch.distributed.errors import DistStoreError as DistStoreError
+from mindtorch.distributed.errors import QueueEmptyError as QueueEmptyError
+from mindtorch.distributed.messages import P2POp as P2POp
+from mindtorch.distributed.messages import batch_isend_irecv as batch_isend_irecv
+from mindtorch.distributed.messages import irecv as irecv
+from mindtorch.distributed.messages import isend as isend
+from mindtorch.distributed.messages import recv as recv
+from mindtorch.distributed.messages import send as send
+from mindtorch.distributed.objects import all_gather_object as all_gather_object
+from mindtorch.distributed.objects import broadcast_object_list as broadcast_object_list
+from mindtorch.distributed.objects import gather_object as gather_object
+from mindtorch.distributed.objects import recv_object_list as recv_object_list
+from mindtorch.distributed.objects import scatter_object_list as scatter_object_list
+from mindtorch.distributed.objects import send_object_list as send_object_list
+from mindtorch.distributed.process_group import ProcessGroup as ProcessGroup
+from mindtorch.distributed.reduce_op import ReduceOp as ReduceOp
+from mindtorch.distributed.reduce_op import premultiplied_sum as _make_nccl_premul_sum  # noqa: F401
+from mindtorch.distributed.reduce_op import supports_complex as supports_complex
+from mindtorch.distributed.stores import FileStore as FileStore
+from mindtorch.distributed.stores import HashStore as HashStore
+from mindtorch.distributed.stores import PrefixStore as PrefixStore
+from mindtorch.distributed.stores import Store as Store
+from mindtorch.distributed.stores import TCPStore as TCPStore
+from mindtorch.distributed.work import Work as Work
+from mindtorch.distributed.world import Backend as Backend
+from mindtorch.distributed.world import GroupMember as GroupMember
+from mindtorch.distributed.world import abort_process_group as _abort_process_group  # noqa: F401
+from mindtorch.distributed.world import default_pg_timeout as default_pg_timeout
+from mindtorch.distributed.world import destroy_process_group as destroy_process_group
+from mindtorch.distributed.world import get_backend as get_backend
+from mindtorch.distributed.world import get_backend_config as get_backend_config
+from mindtorch.distributed.world import get_default_backend_for_device as get_default_backend_for_device
+from mindtorch.distributed.world import get_global_rank as get_global_rank
+from mindtorch.distributed.world import get_group_rank as get_group_rank
+from mindtorch.distributed.world import get_node_local_rank as get_node_local_rank
+from mindtorch.distributed.world import get_pg_count as get_pg_count
+from mindtorch.distributed.world import get_process_group_ranks as get_process_group_ranks
+from mindtorch.distributed.world import get_rank as get_rank
+from mindtorch.distributed.world import get_world_size as get_world_size
+from mindtorch.distributed.world import group as group
+from mindtorch.distributed.world import init_process_group as init_process_group
+from mindtorch.distributed.world import is_available as is_available
+from mindtorch.distributed.world import is_backend_available as is_backend_available
+from mindtorch.distributed.world import is_gloo_available as is_gloo_available
+from mindtorch.distributed.world import is_initialized as is_initialized
+from mindtorch.distributed.world import is_mpi_available as is_mpi_available
+from mindtorch.distributed.world import is_nccl_available as is_nccl_available
+from mindtorch.distributed.world import is_torchelastic_launched as is_torchelastic_launched
+from mindtorch.distributed.world import is_ucc_available as is_ucc_available
+from mindtorch.distributed.world import is_xccl_available as is_xccl_available
+from mindtorch.distributed.world import new_group as new_group
+from mindtorch.distributed.world import new_subgroups as new_subgroups
+from mindtorch.distributed.world import new_subgroups_by_enumeration as new_subgroups_by_enumeration
+from mindtorch.distributed.world import shrink_group as shrink_group
+from mindtorch.distributed.world import split_group as split_group

@@ -1,10 +1,10 @@
-"""The devices of several processes in rows and columns: there is one process here."""
+"""The devices of several processes in rows and columns, which is not built yet."""
 
-from mindtorch.distributed.refusals import ProcessGroup, refuse_without_group
+from mindtorch.distributed.refusals import Refused, refuse
 
 
-class DeviceMesh(ProcessGroup):
+class DeviceMesh(Refused):
     """Nothing is one."""
 
 
-init_device_mesh = refuse_without_group
+init_device_mesh = refuse

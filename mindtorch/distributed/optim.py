@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mindtorch.distributed.refusals import refuse_without_group
+from mindtorch.distributed.refusals import refuse
 from mindtorch.optim import Optimizer
 
 
@@ -10,4 +10,4 @@ class ZeroRedundancyOptimizer(Optimizer):
     """Each process would keep a part of the state."""
 
     def __init__(self, params: Any, optimizer_class: type[Optimizer], **defaults: Any) -> None:
-        refuse_without_group()
+        refuse()

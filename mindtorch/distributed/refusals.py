@@ -1,14 +1,14 @@
-"""What is said of calls and objects that need several processes."""
+"""What is said of parts of `torch.distributed` that are not built yet."""
 
 from typing import Any, NoReturn
 
 
-def refuse_without_group(*args: Any, **kwargs: Any) -> NoReturn:
-    raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
+def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+    raise NotImplementedError("mindtorch has process groups and collectives, but not this part of torch.distributed")
 
 
-class ProcessGroup:
-    """Processes that would work together; nothing is one."""
+class Refused:
+    """A class that programs ask about; none can be made."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        refuse_without_group()
+        refuse()

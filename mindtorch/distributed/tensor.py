@@ -2,7 +2,7 @@
 
 from typing import Any, NoReturn
 
-from mindtorch.distributed import refuse_without_group
+from mindtorch.distributed.refusals import refuse
 from mindtorch.tensor import Tensor
 
 
@@ -10,4 +10,4 @@ class DTensor(Tensor):
     """Programs ask whether a tensor is one; none can be made."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
-        refuse_without_group()
+        refuse()

@@ -1,0 +1,1 @@
+"""What moves the data of process groups: an engine has communicators, and a process group has one of them."""

@@ -1,0 +1,82 @@
+"""What a process group asks of its engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from mindtorch.distributed.reduce_op import RedOpType
+
+
+class EngineError(Exception):
+    """An engine's own error, in its own words."""
+
+
+class PeerLost(EngineError):
+    """A process of the communicator has died."""
+
+
+class Revoked(EngineError):
+    """The communicator was aborted, here or by another process."""
+
+
+class Request(Protocol):
+    """A message on its way."""
+
+    def test(self) -> bool:
+        """Whether it has arrived; raises when it can't."""
+
+    def cancel(self) -> None: ...
+
+    @property
+    def source(self) -> int:
+        """The rank that a received message came from."""
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes were received."""
+
+
+class Communicator(Protocol):
+    """Processes that exchange memory: one-dimensional NumPy arrays without gaps. All calls but messages block."""
+
+    name: str
+    rank: int
+    size: int
+
+    def differences(self, words: Sequence[int]) -> bool:
+        """Whether the processes have come with different words; there are `WORDS` of them."""
+
+    def gather_objects(self, value: Any) -> list[Any]: ...
+    def all_reduce(self, memory: np.ndarray, op: RedOpType) -> None: ...
+    def reduce(self, memory: np.ndarray, op: RedOpType, root: int) -> None: ...
+    def broadcast(self, memory: np.ndarray, root: int) -> None: ...
+    def all_gather(self, output: np.ndarray, memory: np.ndarray) -> None: ...
+    def gather(self, output: np.ndarray | None, memory: np.ndarray, root: int) -> None: ...
+    def scatter(self, memory: np.ndarray, parts: np.ndarray | None, root: int) -> None: ...
+    def reduce_scatter(self, memory: np.ndarray, parts: np.ndarray, op: RedOpType) -> None: ...
+    def all_to_all(
+        self, output: np.ndarray, parts: np.ndarray, output_counts: Sequence[int], counts: Sequence[int]
+    ) -> None: ...
+    def barrier(self) -> None: ...
+    def start_send(self, memory: np.ndarray, peer: int, tag: int) -> Request: ...
+    def start_receive(self, memory: np.ndarray, peer: int | None, tag: int) -> Request: ...
+    def group_of(self, ranks: Sequence[int], number: int) -> Communicator:
+        """The communicator of some of the processes; only they call this, all with the same number."""
+
+    def shrunk(self) -> Communicator:
+        """The communicator of the processes that live; all of them call this."""
+
+    def lost_ranks(self) -> list[int]: ...
+    def revoke(self) -> None:
+        """Make every call of this communicator fail, in all processes."""
+
+    def meet(self, seconds: float) -> bool:
+        """Whether all processes come to this call within the time."""
+
+    def free(self) -> None: ...
+
+
+WORDS = 4

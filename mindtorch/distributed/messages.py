@@ -1,0 +1,137 @@
+"""Messages from one process to another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindtorch.autograd.history import mark_written
+from mindtorch.distributed.checks import check_tensor, memory_of
+from mindtorch.distributed.engines.communicator import Request
+from mindtorch.distributed.process_group import ProcessGroup
+from mindtorch.distributed.work import Work
+from mindtorch.distributed.world import get_global_rank, get_group_rank, group_or_default, is_member
+from mindtorch.tensor import Tensor
+
+
+def isend(
+    tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None
+) -> Work | None:
+    """Begin to send a tensor, which must not change until the work is done."""
+    check_tensor(tensor, "tensor")
+    if not is_member(group, "isend"):
+        return None
+    chosen = group_or_default(group)
+    peer = _peer(chosen, dst, group_dst)
+    if peer == chosen.rank():
+        raise ValueError(
+            "Invalid destination rank: destination rank should not be the same as the rank of the current process."
+        )
+    memory = memory_of(tensor, p2p=True)
+    return chosen.message(lambda: chosen.communicator.start_send(memory, peer, tag), tensor, lambda request: None)
+
+
+def irecv(
+    tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None
+) -> Work | None:
+    """Begin to receive a tensor, from any process if none is named."""
+    check_tensor(tensor, "tensor")
+    if not is_member(group, "irecv"):
+        return None
+    chosen = group_or_default(group)
+    peer = None if src is None and group_src is None else _peer(chosen, src, group_src)
+    if peer == chosen.rank():
+        raise ValueError("Invalid source rank: source rank should not be the same as the rank of the current process.")
+    memory = memory_of(tensor, p2p=True)
+    is_whole = memory.base is not None or memory is tensor._mt_array
+
+    def finish(request: Request) -> None:
+        if request.nbytes != memory.nbytes:
+            raise RuntimeError(
+                f"the message from rank {request.source} has {request.nbytes} bytes, but the tensor that receives it "
+                f"has {memory.nbytes}"
+            )
+        if not is_whole:
+            tensor._mt_array[...] = memory.reshape(tensor._mt_array.shape)
+        mark_written(tensor)
+
+    return chosen.message(lambda: chosen.communicator.start_receive(memory, peer, tag), tensor, finish)
+
+
+def send(tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
+    """Send a tensor to the process of rank `dst`."""
+    work = isend(tensor, dst, group, tag, group_dst)
+    if work is not None:
+        work.wait()
+
+
+def recv(tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> int:
+    """Receive a tensor, from any process if none is named; the rank that it came from."""
+    work = irecv(tensor, src, group, tag, group_src)
+    if work is None:
+        return -1
+    work.wait()
+    return get_global_rank(group_or_default(group), work.source_rank())
+
+
+def _peer(group: ProcessGroup, rank: int | None, group_rank: int | None) -> int:
+    if rank is None and group_rank is None:
+        raise ValueError("Must specify global_rank or group_rank")
+    if rank is not None and group_rank is not None:
+        raise ValueError("Can't specify both group_rank and global_rank")
+    if group_rank is None:
+        return get_group_rank(group, rank)  # type: ignore[arg-type]
+    if not 0 <= group_rank < group.size():
+        raise ValueError(f"Group rank {group_rank} is not part of group {group}")
+    return group_rank
+
+
+class P2POp:
+    """A message to be sent or received with others by `batch_isend_irecv`."""
+
+    def __init__(
+        self,
+        op: Callable[..., Any],
+        tensor: Tensor,
+        peer: int | None = None,
+        group: Any = None,
+        tag: int = 0,
+        group_peer: int | None = None,
+    ) -> None:
+        if op not in (isend, irecv):
+            raise ValueError(
+                "Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or "
+                "``torch.distributed.irecv``."
+            )
+        check_tensor(tensor, "tensor")
+        self.op = op
+        self.tensor = tensor
+        self.group = group_or_default(group)
+        self.group_peer = _peer(self.group, peer, group_peer)
+        self.peer = get_global_rank(self.group, self.group_peer)
+        self.tag = tag
+
+    def __repr__(self) -> str:
+        own, other = self.group.rank(), self.group_peer
+        source, target = (own, other) if self.op is isend else (other, own)
+        return (
+            f"P2POp({self.op.__name__} pg={self.group.group_name}, group_src={source}, group_dst={target},  "
+            f"{self.tensor.shape}, {self.tensor.dtype})"
+        )
+
+
+def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
+    """Begin to send and receive several tensors, in any order."""
+    if not isinstance(p2p_op_list, list) or not all(isinstance(each, P2POp) for each in p2p_op_list):
+        raise ValueError("Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``.")
+    if not p2p_op_list:
+        raise IndexError("list index out of range")
+    if any(each.group is not p2p_op_list[0].group for each in p2p_op_list):
+        raise ValueError("All ops need to use the same group.")
+    return [_begin(each) for each in p2p_op_list]
+
+
+def _begin(each: P2POp) -> Any:
+    if each.op is isend:
+        return isend(each.tensor, group=each.group, tag=each.tag, group_dst=each.group_peer)
+    return irecv(each.tensor, group=each.group, tag=each.tag, group_src=each.group_peer)

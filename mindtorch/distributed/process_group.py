@@ -1,0 +1,234 @@
+"""`ProcessGroup`: processes that work together, and what they do before, during and after a collective."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from mindtorch.autograd.history import mark_written
+from mindtorch.distributed import checks
+from mindtorch.distributed.engines.communicator import Communicator, EngineError, PeerLost, Revoked
+from mindtorch.distributed.errors import DistBackendError
+from mindtorch.distributed.flight_recorder import RECORDER
+from mindtorch.distributed.op_types import OpType
+from mindtorch.distributed.watchdog import WATCHDOG
+from mindtorch.distributed.work import Message, Queue, Work
+from mindtorch.tensor import Tensor
+
+
+class Call:
+    """One collective: its kind, its tensors, what the processes have to agree on, and what runs it."""
+
+    __slots__ = ("body", "inputs", "kind", "memory", "outputs", "words")
+
+    def __init__(
+        self,
+        kind: OpType,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        memory: np.ndarray | None,
+        words: tuple[int, int, int],
+        body: Callable[[Communicator], None],
+    ) -> None:
+        self.kind = kind
+        self.inputs = inputs
+        self.outputs = outputs
+        self.memory = memory
+        self.words = words
+        self.body = body
+
+
+class ProcessGroup:
+    """Some of the processes that were started together; all of them call the same collectives in the same order."""
+
+    def __init__(
+        self,
+        communicator: Communicator,
+        ranks: Sequence[int],
+        backend: str,
+        name: str,
+        description: str,
+        timeout: timedelta,
+    ) -> None:
+        self.communicator = communicator
+        self.ranks = list(ranks)
+        self.backend = backend
+        self.group_name = name
+        self.group_desc = description
+        self.timeout = timeout
+        self.failure: str | None = None
+        self.started: tuple[OpType, float, Call] | None = None  # what runs now, for the watchdog
+        self.coalesced: list[Call] | None = None
+        self._nan_check = checks.nan_check_is_wanted()
+        self._sequence = self._messages = self._operations = 0
+        self._completed = 0
+        self._queue: Queue | None = None
+        WATCHDOG.add(self)
+
+    def rank(self) -> int:
+        """The rank of this process in the group."""
+        return self.communicator.rank
+
+    def size(self) -> int:
+        """The number of processes."""
+        return self.communicator.size
+
+    def name(self) -> str:
+        """The name of the backend."""
+        return self.backend
+
+    def set_timeout(self, timeout: timedelta) -> None:
+        """Change how long a collective may take."""
+        self.timeout = timeout
+
+    def __repr__(self) -> str:
+        return f"<ProcessGroup {self.group_name} of {self.size()} processes, rank {self.rank()}>"
+
+    # -------------------- collectives --------------------
+
+    def collective(self, call: Call, async_op: bool = False) -> Work | None:
+        """Run a collective, now or in the order of the asynchronous ones before it."""
+        if self._nan_check and call.memory is not None:
+            checks.check_for_nan(call.memory, call.kind.name)
+        if self.coalesced is not None:
+            self.coalesced.append(call)
+            return None
+        self._sequence += 1
+        return self._start([call], async_op)
+
+    def coalesced_collectives(self, calls: list[Call], async_op: bool) -> Work | None:
+        """Run several as one: they share a sequence number and one comparison of what the processes do."""
+        self._sequence += 1
+        return self._start(calls, async_op)
+
+    def _start(self, calls: list[Call], async_op: bool) -> Work | None:
+        sequence = self._sequence
+        if async_op:
+            if self._queue is None:
+                self._queue = Queue(self.group_name)
+            work = Work([each for call in calls for each in call.outputs])
+            return self._queue.add(work, lambda: self._run(calls, sequence))
+        if self._queue is not None:
+            self._queue.drain()
+        self._run(calls, sequence)
+        return None
+
+    def _run(self, calls: list[Call], sequence: int) -> None:
+        if self.failure is not None:
+            raise self._failure_error()
+        communicator = self.communicator
+        first = calls[0]
+        words = first.words if len(calls) == 1 else _words_of(calls)
+        entries = [RECORDER.scheduled(self, call, sequence, self._next_operation()) for call in calls]
+        self.started = (first.kind, time.monotonic(), first)
+        try:
+            if communicator.differences((sequence, *words)):
+                self._raise_mismatch(calls, sequence)
+            for call, entry in zip(calls, entries, strict=True):
+                call.body(communicator)
+                RECORDER.completed(entry)
+                for each in call.outputs:
+                    mark_written(each)
+        except EngineError as error:
+            raise self.failed(error) from None
+        finally:
+            self.started = None
+        self._completed = sequence
+
+    def _next_operation(self) -> int:
+        self._operations += 1
+        return self._operations
+
+    def _raise_mismatch(self, calls: Sequence[Call], sequence: int) -> None:
+        mine = "; ".join(checks.fingerprint_text(sequence, call.kind.name, call.inputs) for call in calls)
+        said = self.communicator.gather_objects(f"{mine}{'' if len(calls) > 1 else _details(calls[0])}")
+        raise RuntimeError(checks.mismatch_text(self.rank(), said))
+
+    # -------------------- messages --------------------
+
+    def message(self, start: Callable[[], Any], tensor: Tensor, finish: Callable[[Any], None]) -> Message:
+        """A message that was started, as work to wait for."""
+        if self.failure is not None:
+            raise self._failure_error()
+        self._messages += 1
+        try:
+            return Message(self, start(), tensor, finish)
+        except EngineError as error:
+            raise self.failed(error) from None
+
+    # -------------------- failures --------------------
+
+    def failed(self, error: EngineError) -> DistBackendError:
+        """The error that the caller gets for one of the engine; the group is of no use from now on.
+
+        The group's own reason comes first: the engine only knows that it was aborted.
+        """
+        if self.failure is None and isinstance(error, PeerLost):
+            lost = [self.ranks[each] for each in self.communicator.lost_ranks()]
+            self.abort(f"the process of rank {', '.join(str(each) for each in lost)} has died" if lost else str(error))
+        elif self.failure is None and isinstance(error, Revoked):
+            self.failure = "another process of the group has aborted it, because a process has died or was late"
+        if self.failure is not None:
+            return self._failure_error()
+        return DistBackendError(f"{self._engine} error: {error}")
+
+    def abort(self, reason: str = "it was aborted") -> None:
+        """End the collectives of the group in all processes; they get an error with the reason."""
+        if self.failure is None:
+            self.failure = reason
+            self.communicator.revoke()
+
+    def shutdown(self) -> None:
+        """Leave the group, after its asynchronous collectives."""
+        WATCHDOG.remove(self)
+        if self._queue is not None:
+            if self.failure is None:
+                self._queue.drain()
+            self._queue.close()
+            self._queue = None
+        if self.failure is None:
+            self.communicator.free()
+
+    @property
+    def _engine(self) -> str:
+        return self.communicator.name.upper()
+
+    def _failure_error(self) -> DistBackendError:
+        return DistBackendError(
+            f"{self._engine} communicator encountered error set by ProcessGroup{self._engine}: {self.failure}"
+        )
+
+    def timeout_text(self, kind: OpType, call: Call, milliseconds: int) -> str:
+        """What the watchdog says of a collective that takes too long."""
+        sent, received = (sum(each.numel() for each in tensors) for tensors in (call.inputs, call.outputs))
+        limit = int(1000 * self.timeout.total_seconds())
+        return (
+            f"[PG ID {self.group_name} PG GUID {self.group_name}({self.group_desc}) Rank {self.rank()}] Watchdog "
+            f"caught collective operation timeout: Work{self._engine}(SeqNum={self._sequence}, OpType={kind.name}, "
+            f"NumelIn={sent}, NumelOut={received}, Timeout(ms)={limit}) ran for {milliseconds} milliseconds before "
+            "timing out."
+        )
+
+    def _get_sequence_number_for_group(self) -> int:
+        return self._sequence
+
+    def _get_backend_name(self) -> str:
+        return self.backend
+
+
+def _words_of(calls: Sequence[Call]) -> tuple[int, int, int]:
+    """What the processes have to agree on for several collectives: sums that depend on their order."""
+    first = second = third = 0
+    for place, call in enumerate(calls, start=1):
+        first, second, third = (
+            (total + place * word) % 2**62 for total, word in zip((first, second, third), call.words, strict=True)
+        )
+    return first, second, third
+
+
+def _details(call: Call) -> str:
+    return f" with (kind and dtype, elements, root) = {call.words}"

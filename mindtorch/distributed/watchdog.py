@@ -1,0 +1,60 @@
+"""The thread that ends collectives which take too long."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+if TYPE_CHECKING:
+    from mindtorch.distributed.process_group import ProcessGroup
+
+_PERIOD = 0.1
+
+
+class Watchdog:
+    """Looks at the groups of this process ten times a second; it runs while there is one."""
+
+    def __init__(self) -> None:
+        self._groups: WeakSet[ProcessGroup] = WeakSet()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def add(self, group: ProcessGroup) -> None:
+        """Watch a group of several processes."""
+        if group.size() == 1:
+            return
+        with self._lock:
+            self._groups.add(group)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="watchdog of process groups", daemon=True)
+                self._thread.start()
+
+    def remove(self, group: ProcessGroup) -> None:
+        with self._lock:
+            self._groups.discard(group)
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(_PERIOD)
+            with self._lock:
+                groups = list(self._groups)
+                if not groups:
+                    self._thread = None
+                    return
+            for group in groups:
+                _look_at(group)
+
+
+def _look_at(group: ProcessGroup) -> None:
+    started = group.started
+    if started is None or group.failure is not None:
+        return
+    kind, since, call = started
+    seconds = time.monotonic() - since
+    if seconds > group.timeout.total_seconds():
+        group.abort(group.timeout_text(kind, call, int(1000 * seconds)))
+
+
+WATCHDOG = Watchdog()

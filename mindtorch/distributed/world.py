@@ -1,0 +1,563 @@
+"""The process groups of this process: starting, making, asking about and ending them."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from types import TracebackType
+from typing import Any
+from urllib.parse import parse_qs, urlparse
+
+from mindtorch.distributed.engines import mpi
+from mindtorch.distributed.engines.communicator import Communicator, EngineError
+from mindtorch.distributed.engines.local import LocalCommunicator
+from mindtorch.distributed.process_group import ProcessGroup
+from mindtorch.distributed.stores import HashStore, Store
+from mindtorch.warning import warn
+
+default_pg_timeout = timedelta(minutes=30)
+
+
+class Backend(str):
+    """The name of a backend, in lower case."""
+
+    UNDEFINED = "undefined"
+    GLOO = "gloo"
+    NCCL = "nccl"
+    UCC = "ucc"
+    MPI = "mpi"
+    XCCL = "xccl"
+
+    backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI]
+    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL}
+
+    def __new__(cls, name: str) -> Backend:
+        if not isinstance(name, str):
+            raise ValueError(f"Backend constructor parameter must be string-ish, but got {name}")
+        return super().__new__(cls, name.lower())
+
+
+# The backends that PyTorch has and this library does not, with PyTorch's words.
+_NOT_BUILT = {name: f"Distributed package doesn't have {name.upper()} built in" for name in ("nccl", "xccl", "ucc")}
+
+
+class GroupMember:
+    """The group of all processes, and what stands for groups that this process is not in."""
+
+    WORLD: ProcessGroup | None = None
+    NON_GROUP_MEMBER: Any = -100
+
+
+class group(GroupMember):  # noqa: N801 - PyTorch's name
+    """Another name of `GroupMember`."""
+
+
+class _World:
+    """The groups of this process."""
+
+    def __init__(self) -> None:
+        self.default: ProcessGroup | None = None
+        self.store: Store | None = None
+        self.groups: list[ProcessGroup] = []
+        self.count = 0
+
+    def next_number(self) -> int:
+        self.count += 1
+        return self.count - 1
+
+
+_world = _World()
+
+
+# -------------------- asking --------------------
+
+
+def is_available() -> bool:
+    """Whether the package can be used: always, in one process at least."""
+    return True
+
+
+def is_initialized() -> bool:
+    """Whether `init_process_group` has been called."""
+    return _world.default is not None
+
+
+def is_mpi_available() -> bool:
+    """Whether MPI is installed, which groups of several processes need."""
+    return mpi.is_installed()
+
+
+is_gloo_available = is_mpi_available
+
+
+def is_nccl_available() -> bool:
+    return False
+
+
+is_ucc_available = is_xccl_available = is_nccl_available
+
+
+def is_backend_available(backend: str) -> bool:
+    """Whether process groups of a backend can be made."""
+    return backend.lower() in ("gloo", "mpi") and is_mpi_available()
+
+
+def is_torchelastic_launched() -> bool:
+    """Whether a launcher that restarts processes has started this one."""
+    return os.environ.get("TORCHELASTIC_RUN_ID") is not None
+
+
+def default_group() -> ProcessGroup:
+    """The group of all processes."""
+    if _world.default is None:
+        raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
+    return _world.default
+
+
+def group_or_default(group: Any) -> ProcessGroup:
+    """The group, or that of all processes for None."""
+    if group is None:
+        return default_group()
+    if isinstance(group, ProcessGroup):
+        if group not in _world.groups:
+            raise ValueError("Invalid process group specified")
+        return group
+    raise ValueError(
+        f"Process group {group} is not initialized in the world group map. Please initialize the group first."
+    )
+
+
+def is_member(group: Any, call: str) -> bool:
+    """Whether this process is in the group; a call of another one is left out with a warning."""
+    if group is not GroupMember.NON_GROUP_MEMBER:
+        return True
+    rank = -1 if _world.default is None else default_group().rank()
+    warn(f"Running {call} on global rank {rank} which does not belong to the given group.", UserWarning)
+    return False
+
+
+def get_rank(group: ProcessGroup | None = None) -> int:
+    """The rank of this process in a group, -1 when it is not in it."""
+    return -1 if group is GroupMember.NON_GROUP_MEMBER else group_or_default(group).rank()
+
+
+def get_world_size(group: ProcessGroup | None = None) -> int:
+    """The number of processes in a group, -1 when this one is not in it."""
+    return -1 if group is GroupMember.NON_GROUP_MEMBER else group_or_default(group).size()
+
+
+def get_backend(group: ProcessGroup | None = None) -> Backend:
+    """The name of a group's backend."""
+    if group is GroupMember.NON_GROUP_MEMBER:
+        raise ValueError("Invalid process group specified")
+    return Backend(group_or_default(group).backend)
+
+
+def get_backend_config(group: ProcessGroup | None = None) -> str:
+    """The backend of each device."""
+    return f"cpu:{get_backend(group)}"
+
+
+def get_default_backend_for_device(device: Any) -> str:
+    """The backend for tensors on a device."""
+    kind = str(device).partition(":")[0]
+    if kind not in Backend.default_device_backend_map:
+        raise ValueError(f"Default backend not registered for device : {device}")
+    return Backend.default_device_backend_map[kind]
+
+
+def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
+    """The ranks in the group of all processes, in the order of the ranks in this one."""
+    return list(group_or_default(group).ranks)
+
+
+def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
+    """The rank in a group of the process with a rank among all."""
+    ranks = group_or_default(group).ranks
+    if global_rank not in ranks:
+        raise ValueError(f"Global rank {global_rank} is not part of group {group}")
+    return ranks.index(global_rank)
+
+
+def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
+    """The rank among all of the process with a rank in a group."""
+    ranks = group_or_default(group).ranks
+    if not 0 <= group_rank < len(ranks):
+        raise ValueError(f"Group rank {group_rank} is not part of group {group}")
+    return ranks[group_rank]
+
+
+def get_pg_count() -> int:
+    """The number of process groups."""
+    return len(_world.groups)
+
+
+def get_node_local_rank(fallback_rank: int | None = None) -> int:
+    """The rank among the processes of this machine, as the launcher has set it."""
+    if "LOCAL_RANK" in os.environ:
+        return int(os.environ["LOCAL_RANK"])
+    if fallback_rank is not None:
+        return int(fallback_rank)
+    raise RuntimeError(
+        "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to work, "
+        "assuming you are not running in a multi-device context and want the code to run locally instead."
+    )
+
+
+# -------------------- starting --------------------
+
+
+def init_process_group(
+    backend: str | None = None,
+    init_method: str | None = None,
+    timeout: timedelta | None = None,
+    world_size: int = -1,
+    rank: int = -1,
+    store: Store | None = None,
+    group_name: str = "",
+    pg_options: Any = None,
+    device_id: Any = None,
+) -> None:
+    """Make the group of all processes.
+
+    Several processes have to be started together, by `python -m mindtorch.distributed.run`, `mpiexec --with-ft ulfm` or
+    Slurm; they find each other by MPI, whatever backend is named. Rank and number of processes are taken from the
+    arguments, from `RANK` and `WORLD_SIZE`, or for `backend="mpi"` from MPI.
+
+    Raises `ValueError` when the group exists or the environment lacks a variable, and `RuntimeError` when the processes
+    were not started together.
+    """
+    if _world.default is not None:
+        raise ValueError("trying to initialize the default process group twice!")
+    if timeout is not None and not isinstance(timeout, timedelta):
+        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
+    if store is not None and init_method is not None:
+        raise AssertionError("Cannot specify both init_method and store.")
+    name = _checked_backend(backend)
+    communicator = _mpi_world(rank, world_size) if name == "mpi" else _rendezvous(init_method, store, rank, world_size)
+    _world.store = store if store is not None else HashStore()
+    _world.default = _add(communicator, range(communicator.size), name, "default_pg", timeout)
+    GroupMember.WORLD = _world.default
+    if communicator.size > 1:
+        _end_all_with(communicator)
+
+
+def _checked_backend(backend: str | None) -> str:
+    name = Backend(backend or Backend.GLOO)
+    parts = [part.rpartition(":")[2] for part in name.split(",")]
+    for each in parts:
+        if each in _NOT_BUILT:
+            raise RuntimeError(_NOT_BUILT[each])
+        if each not in ("gloo", "mpi"):
+            raise ValueError(f"Unknown backend type {each}")
+    return parts[0]
+
+
+def _mpi_world(rank: int, world_size: int) -> Communicator:
+    if rank != -1 or world_size != -1:
+        warn(
+            f"For MPI backend, world_size ({world_size}) and rank ({rank}) are ignored since they are assigned by the "
+            "MPI runtime.",
+            UserWarning,
+        )
+    communicator = mpi.world()
+    wanted = int(os.environ.get("WORLD_SIZE", communicator.size))
+    if wanted != communicator.size:
+        raise RuntimeError(_not_together(wanted, communicator.size))
+    return communicator
+
+
+def _rendezvous(init_method: str | None, store: Store | None, rank: int, world_size: int) -> Communicator:
+    if store is not None:
+        if world_size <= 0:
+            raise AssertionError("world_size must be positive if using store")
+        if rank < 0:
+            raise AssertionError("rank must be non-negative if using store")
+    else:
+        rank, world_size = _from_url(init_method or "env://", rank, world_size)
+    if world_size == 1 and not mpi.is_under_launcher():
+        return LocalCommunicator()
+    communicator = mpi.world()
+    if communicator.size != world_size:
+        raise RuntimeError(_not_together(world_size, communicator.size))
+    return communicator if communicator.rank == rank else communicator.reordered(rank)
+
+
+def _from_url(url: str, rank: int, world_size: int) -> tuple[int, int]:
+    """Rank and number of processes from the address of a meeting place or, for `env://`, from the environment."""
+    parts = urlparse(url)
+    if parts.scheme not in ("env", "tcp", "file"):
+        raise RuntimeError(f"No rendezvous handler for {parts.scheme}://")
+    query = {key: int(values[-1]) for key, values in parse_qs(parts.query).items() if key in ("rank", "world_size")}
+    found = {"rank": rank if rank != -1 else query.get("rank", -1)}
+    found["world_size"] = world_size if world_size != -1 else query.get("world_size", -1)
+    for key, value in found.items():
+        if value == -1:
+            if parts.scheme != "env":
+                raise ValueError(
+                    f"Error initializing torch.distributed using {parts.scheme}:// rendezvous: {key} parameter missing"
+                )
+            found[key] = _from_environment(key.upper())
+    return found["rank"], found["world_size"]
+
+
+def _from_environment(name: str) -> int:
+    if name not in os.environ:
+        raise ValueError(
+            "Error initializing torch.distributed using env:// rendezvous: environment variable "
+            f"{name} expected, but not set"
+        )
+    return int(os.environ[name])
+
+
+def _not_together(wanted: int, found: int) -> str:
+    return (
+        f"this program is to run as {wanted} processes, but MPI has started {found} of them together. Start it with "
+        f"`python -m mindtorch.distributed.run --nproc-per-node {wanted} program.py`."
+    )
+
+
+def _add(
+    communicator: Communicator, ranks: Sequence[int], backend: str, description: str, timeout: timedelta | None
+) -> ProcessGroup:
+    name = str(_world.next_number())
+    made = ProcessGroup(communicator, ranks, backend, name, description, timeout or default_pg_timeout)
+    _world.groups.append(made)
+    return made
+
+
+# -------------------- more groups --------------------
+
+
+def new_group(
+    ranks: Sequence[int] | None = None,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any = None,
+    use_local_synchronization: bool = False,
+    group_desc: str | None = None,
+    device_id: Any = None,
+    sort_ranks: bool = True,
+) -> Any:
+    """The group of some of the processes. All processes call this, in the same order; those that are not in the group
+    get `GroupMember.NON_GROUP_MEMBER`."""
+    world = default_group()
+    chosen = list(range(world.size())) if ranks is None else _checked_ranks(list(ranks), world.size())
+    if sort_ranks:
+        chosen.sort()
+    name = world.backend if backend is None else _checked_backend(backend)
+    if world.rank() not in chosen:
+        _world.next_number()
+        return GroupMember.NON_GROUP_MEMBER
+    communicator = _made(world, lambda: world.communicator.group_of(chosen, _world.count))
+    return _add(communicator, [world.ranks[each] for each in chosen], name, group_desc or "undefined", timeout)
+
+
+def _made(parent: ProcessGroup, make: Callable[[], Communicator]) -> Communicator:
+    try:
+        return make()
+    except EngineError as error:
+        raise parent.failed(error) from None
+
+
+def _checked_ranks(ranks: list[int], size: int) -> list[int]:
+    if len(set(ranks)) != len(ranks):
+        raise ValueError(f"ranks list must not contain duplicate entries, got {ranks}")
+    if len(ranks) > size:
+        raise ValueError(
+            "the new group's world size should be less or equal to the world size set by init_process_group"
+        )
+    for rank in ranks:
+        if not 0 <= rank < size:
+            raise ValueError(f"Rank {rank} is out of range. Valid ranks are 0 to {size - 1} (world_size={size})")
+    if not ranks:
+        raise ValueError("a process group needs at least one rank")
+    return ranks
+
+
+def new_subgroups(
+    group_size: int | None = None,
+    group: ProcessGroup | None = None,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any = None,
+    group_desc: str | None = None,
+) -> tuple[ProcessGroup, list[Any]]:
+    """Groups of `group_size` neighbouring processes each: that of this process, and all of them."""
+    if group_size is None:
+        raise ValueError("group_size must be specified when no accelerator tells the processes of a machine")
+    size = get_world_size()
+    if group_size <= 0:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
+    if size < group_size:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size ({size})")
+    if size % group_size:
+        raise ValueError(f"The world size ({size}) must be divisible by 'group_size={group_size}'")
+    lists = [list(range(start, start + group_size)) for start in range(0, size, group_size)]
+    return new_subgroups_by_enumeration(lists, timeout, backend, pg_options, group_desc)
+
+
+def new_subgroups_by_enumeration(
+    ranks_per_subgroup_list: Sequence[Sequence[int]],
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any = None,
+    group_desc: str | None = None,
+) -> tuple[Any, list[Any]]:
+    """Groups of the ranks listed: that of this process, and all of them."""
+    if ranks_per_subgroup_list is None or not len(ranks_per_subgroup_list):
+        raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
+    seen: set[int] = set()
+    for ranks in ranks_per_subgroup_list:
+        repeated = seen.intersection(ranks)
+        if repeated:
+            raise ValueError(f"Rank {repeated.pop()} has appeared in both subgroups {seen} and {ranks}")
+        seen.update(ranks)
+    made = [new_group(ranks, timeout, backend, pg_options, group_desc=group_desc) for ranks in ranks_per_subgroup_list]
+    own = next((each for each in made if each is not GroupMember.NON_GROUP_MEMBER), None)
+    return own, made
+
+
+def split_group(
+    parent_pg: ProcessGroup | None = None,
+    split_ranks: Sequence[Sequence[int]] | None = None,
+    timeout: timedelta | None = None,
+    pg_options: Any = None,
+    group_desc: str | None = None,
+    backend: str | None = None,
+) -> ProcessGroup | None:
+    """The group that this process gets when another is split; None when it is in no part."""
+    if not split_ranks:
+        raise ValueError("split_ranks cannot be None or empty")
+    parent = group_or_default(parent_pg)
+    number = _world.next_number()
+    for part in split_ranks:
+        ranks = _checked_ranks(sorted(part), parent.size())
+        if parent.rank() in ranks:
+            communicator = _made(parent, lambda ranks=ranks: parent.communicator.group_of(ranks, number))
+            members = [parent.ranks[each] for each in ranks]
+            made = ProcessGroup(
+                communicator, members, backend or parent.backend, str(number), group_desc or "undefined",
+                timeout or parent.timeout,
+            )  # fmt: skip
+            _world.groups.append(made)
+            return made
+    return None
+
+
+def shrink_group(
+    ranks_to_exclude: Sequence[int], group: ProcessGroup | None = None, shrink_flags: int = 0, pg_options: Any = None
+) -> ProcessGroup:
+    """The group without some processes, which may be dead; it takes the place of the old one. All others call this."""
+    old = group_or_default(group)
+    if old.size() < 2:
+        raise ValueError(
+            f"Cannot shrink a process group with size {old.size()}. Group must have at least 2 ranks to support "
+            "shrinking."
+        )
+    excluded = _checked_excluded(ranks_to_exclude, old)
+    living = _made(old, old.communicator.shrunk)
+    lost = old.communicator.lost_ranks() if old.failure is not None else []
+    members = [rank for place, rank in enumerate(old.ranks) if place not in lost]
+    kept = [place for place, rank in enumerate(members) if rank not in excluded]
+    number = _world.next_number()
+    communicator = living if len(kept) == living.size else living.group_of(kept, number)
+    ranks = range(len(kept)) if old is _world.default else [members[place] for place in kept]
+    made = ProcessGroup(communicator, ranks, old.backend, str(number), old.group_desc, old.timeout)
+    _replace(old, made)
+    return made
+
+
+def _checked_excluded(excluded: Sequence[int], old: ProcessGroup) -> list[int]:
+    chosen = list(excluded)
+    if len(set(chosen)) != len(chosen) or not all(rank in old.ranks for rank in chosen):
+        raise ValueError(f"the ranks to exclude must be different ranks of the group {old.ranks}, but are {chosen}")
+    if old.ranks[old.rank()] in chosen:
+        raise RuntimeError(f"rank {old.ranks[old.rank()]} is excluded itself: only the others call shrink_group")
+    return chosen
+
+
+def _replace(old: ProcessGroup, made: ProcessGroup) -> None:
+    _world.groups[_world.groups.index(old)] = made
+    if old is _world.default:
+        _world.default = GroupMember.WORLD = made
+    old.shutdown()
+
+
+# -------------------- ending --------------------
+
+
+def destroy_process_group(group: ProcessGroup | None = None) -> None:
+    """End a group, after its asynchronous collectives; without an argument all groups."""
+    if group is GroupMember.NON_GROUP_MEMBER:
+        return
+    if group is None and _world.default is None:
+        raise AssertionError("Process group cannot be None")
+    chosen = default_group() if group is None else group
+    if chosen not in _world.groups:
+        raise ValueError("Invalid process group specified")
+    if chosen is not _world.default:
+        _world.groups.remove(chosen)
+        chosen.shutdown()
+        return
+    for each in reversed(_world.groups):
+        each.shutdown()
+    _forget()
+
+
+def _forget() -> None:
+    _world.groups.clear()
+    _world.default = _world.store = GroupMember.WORLD = None
+    _world.count = 0
+
+
+def abort_process_group(group: ProcessGroup | None = None) -> None:
+    """End the collectives of a group in all processes with an error, then the group."""
+    chosen = group_or_default(group)
+    chosen.abort()
+    destroy_process_group(group)
+
+
+def get_default_store() -> Store | None:
+    """The store that `init_process_group` was given, or one of this process."""
+    default_group()
+    return _world.store
+
+
+def _end_all_with(communicator: Any) -> None:
+    """See to it that the others don't wait for this process for ever, however it ends."""
+    before = sys.excepthook
+
+    def end_all(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        before(kind, error, traceback)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        if _world.default is not None:
+            communicator.abort(1)
+
+    sys.excepthook = end_all
+    atexit.register(_leave)
+
+
+_PATIENCE = 0.5  # seconds that a process which ends waits for others to end as well
+
+
+def _leave() -> None:
+    """At exit with groups that were not destroyed: those that still work together are told that this process left."""
+    groups = [each for each in _world.groups if each.size() > 1]
+    if any(each.failure is not None for each in groups):
+        # Finalizing MPI would wait for processes that are dead or wait themselves.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+    deadline = time.monotonic() + _PATIENCE
+    for each in groups:
+        try:
+            if not each.communicator.meet(max(0.0, deadline - time.monotonic())):
+                each.abort(f"the process of rank {each.ranks[each.rank()]} has ended without destroy_process_group")
+        except EngineError as error:
+            each.failed(error)

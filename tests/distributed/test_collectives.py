@@ -1,0 +1,11 @@
+"""Collectives of 2, 3 and 4 processes against a reference computed in each of them."""
+
+import pytest
+
+from tests.distributed.launch import needs_mpi, run
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_every_collective(ranks):
+    assert "1485 cases" in run("table.py", ranks)

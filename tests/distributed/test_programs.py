@@ -1,0 +1,54 @@
+"""Programs of several processes: messages, mismatches, faults and training."""
+
+import re
+
+import pytest
+
+from tests.distributed.launch import needs_mpi, run
+
+pytestmark = needs_mpi
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_messages_groups_and_objects(ranks):
+    assert run("messages.py", ranks).count("all well") == ranks
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_processes_that_do_different_things_are_told(ranks):
+    assert run("mismatches.py", ranks).count("went on") == ranks
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_training_equals_that_of_one_process(ranks):
+    assert run("data_parallel.py", ranks).count("equal") == ranks
+
+
+_SAID = re.compile(r"rank (\d) after ([\d.]+) s: MPI communicator encountered error set by ProcessGroupMPI: (.*)")
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("at", [0, 13])
+def test_a_killed_process(ranks, at):
+    printed = run("faults.py", ranks, "kill", str(at))
+    said = _SAID.findall(printed)
+    assert {int(rank) for rank, _, _ in said} == set(range(ranks - 1)), printed
+    assert any("has died" in text for _, _, text in said), printed
+    assert printed.count(f"went on with {ranks - 1} processes to 5.0") == ranks - 1, printed
+
+
+def test_a_process_that_is_late():
+    said = _SAID.findall(run("faults.py", 2, "sleep", "5"))
+    first = next(each for each in said if each[0] == "0")
+    assert "Watchdog caught collective operation timeout: WorkMPI(SeqNum=6, OpType=ALLREDUCE" in first[2]
+    assert 3 <= float(first[1]) < 6
+
+
+def test_a_process_that_leaves():
+    said = _SAID.findall(run("faults.py", 2, "leave", "5"))
+    assert [rank for rank, _, _ in said] == ["0"] and float(said[0][1]) < 3
+
+
+def test_an_exception_ends_all_processes():
+    printed = run("faults.py", 3, "raise_an_error", "5", code=1)
+    assert "the data of this process is broken" in printed and "nothing happened" not in printed
