@@ -22,13 +22,16 @@ class DetachedInside(ConnectedNode):
         return (None,) if task is not None and not self.inputs.isdisjoint(task.captures) else grads
 
 
-def edge_outside_of(depth: int, edge: Any, array: Any) -> Any:
-    """An edge without the way to the inputs of the transform at a depth; None if there is no other way."""
-    own, is_connected = _ends(depth, edge)
+def edge_outside_of(depth: int, edge: Any, array: Any, is_input_outside: bool = False) -> Any:
+    """An edge without the way to the inputs of the transform at a depth; None if there is no other way.
+
+    `is_input_outside`: whether what was given as these inputs is another one.
+    """
+    own, is_connected = _ends(depth, edge, is_input_outside)
     return edge_to(DetachedInside(edge, array, own)) if is_connected else None
 
 
-def _ends(depth: int, edge: Any) -> tuple[set, bool]:
+def _ends(depth: int, edge: Any, goes_on: bool) -> tuple[set, bool]:
     """The inputs of the transform to which an edge leads, and whether it leads to anything else that gets gradients."""
     waiting, own, is_connected = [edge[0]], set(), False
     seen = set(waiting)
@@ -36,8 +39,10 @@ def _ends(depth: int, edge: Any) -> tuple[set, bool]:
         node = waiting.pop()
         if node.begins and not node.accumulates and node.depth == depth:
             own.add(node)
-            continue
-        is_connected = is_connected or (node.begins and (node.accumulates or node.is_open))
+            if not goes_on:
+                continue
+        else:
+            is_connected = is_connected or (node.begins and (node.accumulates or node.is_open))
         following = {each[0] for each in node.next_edges if each is not None} - seen
         seen |= following
         waiting.extend(following)

@@ -338,8 +338,8 @@ def _check_writable(meta: ViewMeta, what_happened: str) -> None:
     creation = meta.creation
     if creation == DEFAULT:
         return
-    while meta.parent is not None and meta.replay and meta.replay[0] in CROSSINGS:
-        meta = meta.parent  # the same view outside of a `vmap`
+    while meta.parent is not None and _is_same_inside(meta):
+        meta = meta.parent
     source = meta.edge and f"Output {meta.edge[1]} of {meta.edge[0].short_name()} is a view"
     if creation not in (NO_GRAD, INFERENCE) and source:
         what = f"{source} and {what_happened} modified inplace."
@@ -349,6 +349,13 @@ def _check_writable(meta: ViewMeta, what_happened: str) -> None:
         now = "in normal mode" if creation == INFERENCE else "with grad mode enabled"
         what = f"{origin} {where} and {what_happened} modified inplace {now}."
     raise RuntimeError(what + _REASONS[creation])
+
+
+def _is_same_inside(meta: ViewMeta) -> bool:
+    """Whether a view is its parent as that looks inside of a transform."""
+    if meta.edge and meta.edge[0].begins:
+        return True
+    return meta.replay is not None and meta.replay[0] in CROSSINGS
 
 
 def is_leaf(tensor: Tensor) -> bool:

@@ -29,6 +29,12 @@ def is_hidden(tensor: Tensor) -> bool:
     return edge is not None and not _leads_to(edge[0], None if own.is_left else own)
 
 
+def is_shown_as_leaf(tensor: Tensor) -> bool:
+    """Whether nothing is shown of a tensor's place in the graph; that of an input need not be known."""
+    edge = noted_edge(tensor)
+    return bool(edge and edge[0].begins) or is_hidden(tensor)
+
+
 def requires_grad_outside(tensor: Tensor) -> bool:
     """Whether a tensor requires grad outside of all transforms, which is where the forward of a Function runs."""
     if not _thread.transforms:

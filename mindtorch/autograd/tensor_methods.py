@@ -20,7 +20,7 @@ from mindtorch.autograd.history import (
 )
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
 from mindtorch.autograd.node import Node
-from mindtorch.autograd.shown_levels import is_hidden
+from mindtorch.autograd.shown_levels import is_hidden, is_shown_as_leaf
 from mindtorch.autograd_meta import AutogradMeta, takes_part
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
@@ -69,14 +69,14 @@ class FlagMethods:
 
     @property
     def grad_fn(self: Any) -> Node | None:
-        if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_hidden(self):
+        if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_shown_as_leaf(self):
             return None
         edge = self._mt_edge or edge_of(self)
         return None if not edge or edge[0].begins else edge[0]
 
     @property
     def is_leaf(self: Any) -> bool:
-        if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_hidden(self):
+        if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_shown_as_leaf(self):
             return True
         edge = self._mt_edge or edge_of(self)
         return not edge or edge[0].begins
@@ -226,11 +226,12 @@ class GradMethods:
 
 def _stay_where(alias: Tensor, tensor: Tensor) -> None:
     """Have the data of a tensor be in the transforms that the tensor is in: it leaves the graph of the innermost only,
-    and what a function has captured remains captured."""
+    outside of which it is the tensor itself, and what a function has captured remains captured."""
     own, edge = owner_of(tensor), noted_edge(tensor)
-    if own is not None and edge is not None:
-        alias._mt_edge = edge_outside_of(own.depth, edge, tensor._mt_array)
-    elif own is None and _thread.own_tensors is not None:
+    if own is not None:
+        own.data[id(alias)] = alias, tensor
+        alias._mt_edge = None if not edge else edge_outside_of(own.depth, edge, tensor._mt_array, is_input_outside=True)
+    elif _thread.own_tensors is not None:
         _thread.own_tensors.made.discard(alias)
 
 

@@ -106,6 +106,16 @@ def _ctc_loss(function: Callable, args: tuple, kwargs: dict) -> Any:
     return _one_by_one(function, args, kwargs) if _any_batched(lengths) else NotImplemented
 
 
+def _swapped(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """A sample without dimensions is itself with two of them swapped."""
+    tensor, *dims = (*args, *kwargs.values())
+    if tensor.ndim or not levels_of_tensor(tensor):
+        return NotImplemented
+    for dim in dims:
+        geometry.wrap_dim(dim, 0)
+    return tensor
+
+
 def _second_one_by_one(function: Callable, args: tuple, kwargs: dict) -> Any:
     """The second argument is looked at: if it is batched, that of one sample at a time."""
     return _one_by_one(function, args, kwargs) if _any_batched(args[1:2]) else NotImplemented
@@ -135,6 +145,7 @@ REFUSED = {
 }
 
 register_rule(("one_hot",), _one_hot)
+register_rule(("t", "transpose.int"), _swapped)
 register_rule(("nonzero_static", "repeat_interleave.Tensor"), _looked_at)
 register_rule(("ctc_loss.Tensor",), _ctc_loss)
 register_rule(("quantile", "nanquantile", "repeat_interleave.self_Tensor"), _second_one_by_one)

@@ -51,7 +51,7 @@ class TensorSet:
 class OwnTensors:
     """The tensors of one run of a function. `depth`: how many transforms run then, this one included."""
 
-    __slots__ = ("given", "made", "metas", "depth", "outer", "is_left")
+    __slots__ = ("given", "made", "metas", "depth", "outer", "is_left", "data")
 
     def __init__(self, given: Sequence[Tensor], depth: int, outer: "OwnTensors | None") -> None:
         self.given = TensorSet()
@@ -59,6 +59,7 @@ class OwnTensors:
         self.made = TensorSet()
         self.depth = depth
         self.outer = outer
+        self.data: dict[int, tuple[Tensor, Tensor]] = {}  # id of `x.data` -> (it, x), which are the same outside
         self.is_left = False  # while the forward of a custom Function runs, which no transform watches
         self.give(given)
 

@@ -18,6 +18,7 @@ from weakref import WeakSet
 from mindtorch import state
 from mindtorch.autograd_meta import AutogradMeta, takes_part
 from mindtorch.batched_array import BatchedArray, levels_of
+from mindtorch.dispatch.captures import leaving_watch
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.view_recipe import ViewRecipe
 from mindtorch.dtype import bool as boolean
@@ -160,7 +161,7 @@ def write_tangent(tensor: Tensor, tangent: Tensor) -> None:
     if old is None or _is_other_view(old, tangent, tensor):
         set_tangent(tensor, tangent)
     else:
-        with inside_of(_thread.dual_level):
+        with inside_of(_thread.dual_level), leaving_watch():  # who may write the tensor may write its tangent
             old.copy_(tangent)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from mindtorch import state
 from mindtorch.autograd.grad_mode import set_inference
 from mindtorch.autograd.graph import disable_saved_tensors_hooks
-from mindtorch.autograd.history import edge_of, is_out_of_date
+from mindtorch.autograd.history import edge_of, is_out_of_date, noted_edge
 from mindtorch.autograd.node_base import ConnectedNode
 from mindtorch.autograd_meta import ViewMeta
 from mindtorch.dispatch.captures import TensorSet, watching_writes
@@ -26,7 +26,16 @@ from mindtorch.dispatch.tangents import set_tangent, tangent_of
 from mindtorch.dispatch.torch_dispatch import ask_op, dispatching_arguments
 from mindtorch.dispatch.view_recipe import ViewRecipe
 from mindtorch.pytree import tree_leaves
-from mindtorch.tensor import Tensor, autograd_meta, edge_to, set_output, twin_of
+from mindtorch.tensor import (
+    ASK,
+    Tensor,
+    autograd_meta,
+    edge_to,
+    new_object,
+    set_output,
+    share_version,
+    twin_of,
+)
 
 _thread = state.thread
 
@@ -59,8 +68,8 @@ class Level:
     def __init__(self) -> None:
         self.records_outside = _thread.grad_enabled
         self._made = TensorSet()  # what the function has made
+        self._data: dict[int, tuple[Tensor, Tensor]] = {}
         self._nodes: list[LevelInput] = []
-        self._unreadable: dict[LevelInput, Tensor] = {}  # inputs that may not be asked for their place: see `enter`
         self._released: dict[int, tuple[Tensor, Tensor]] = {}  # id of a result or a base -> (it, what it is outside)
         self._inputs: dict[int, tuple[Tensor, Tensor]] = {}  # id of the alias -> (alias, the tensor that was given)
 
@@ -70,14 +79,15 @@ class Level:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(tensor)}")
         if not (tensor.is_floating_point() or tensor.is_complex()):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        is_readable = not is_out_of_date(tensor)
+        is_readable = not (self.records_outside and is_out_of_date(tensor))
         outer_edge = edge_of(tensor) if self.records_outside and is_readable else None
         alias = _alias(tensor)
         node = LevelInput(outer_edge or None, alias)
         self._nodes.append(node)
-        if self.records_outside and not is_readable:
-            self._unreadable[node] = tensor
-        alias._mt_edge = edge_to(node)
+        if is_readable:
+            alias._mt_edge = edge_to(node)
+        else:
+            _become_unreadable(alias, tensor, node)
         autograd_meta(alias).requires_grad = True
         self._inputs[id(alias)] = alias, tensor
         return alias
@@ -85,7 +95,7 @@ class Level:
     def run(self, func: Callable, args: tuple, kwargs: dict) -> Any:
         """Call the function, which may write to its arguments and to what it makes."""
         with watching_writes(tree_leaves((args, kwargs))) as own:
-            self._made = own.made
+            self._made, self._data = own.made, own.data
             return func(*args, **kwargs)
 
     def close(self) -> None:
@@ -97,8 +107,14 @@ class Level:
         """A tensor that the function returned, as it is outside of the level."""
         known = self._inputs.get(id(tensor)) or self._released.get(id(tensor))
         if known is None:
-            known = self._released[id(tensor)] = tensor, self._outside(tensor)
+            whose = self._data.get(id(tensor))
+            outside = self._outside(tensor) if whose is None else self.released(whose[1])
+            known = self._released[id(tensor)] = tensor, outside
         return known[1]
+
+    def edge_of(self, tensor: Tensor) -> Any:
+        """The edge of an input or a result: an input has one even if it may not be used."""
+        return noted_edge(tensor) if id(tensor) in self._inputs else edge_of(tensor)
 
     def _outside(self, tensor: Tensor) -> Tensor:
         meta = tensor._mt_meta
@@ -122,8 +138,6 @@ class Level:
         seen = set(waiting)
         while waiting:
             node = waiting.pop()
-            if node in self._unreadable:
-                edge_of(self._unreadable[node])  # which is an error, now that the function has made use of it
             if node.begins and self._is_outside(node):
                 return True
             following = {edge[0] for edge in node.next_edges if edge is not None} - seen
@@ -133,6 +147,16 @@ class Level:
 
     def _is_outside(self, node: Any) -> bool:
         return node.is_open if type(node) is LevelInput else not self._made.has(node.leaf)
+
+
+def _become_unreadable(alias: Tensor, tensor: Any, node: LevelInput) -> None:
+    """Have every op that is recorded refuse an input as it would refuse the view that was given, whose base has been
+    written in another mode."""
+    meta = new_object(ViewMeta)
+    vars(meta).update(vars(tensor._mt_meta))
+    meta.tangents = alias._mt_meta.tangents if alias._mt_meta is not None else None
+    meta.parent, meta.edge, meta.hooks, meta.grad = tensor._mt_meta, edge_to(node), None, None
+    alias._mt_edge, alias._mt_meta, alias._mt_version = ASK, meta, share_version(tensor)
 
 
 def _alias(tensor: Tensor) -> Tensor:

@@ -7,7 +7,6 @@ from typing import Any, Literal, ParamSpec, overload
 from mindtorch import state
 from mindtorch.autograd.engine import starting_gradients
 from mindtorch.autograd.execution import run_backward
-from mindtorch.autograd.history import edge_of
 from mindtorch.dispatch import ops
 from mindtorch.func.arguments import Argnums, check_outputs, chosen, positions_of, replaced, split_aux
 from mindtorch.func.levels import Level, outside_of_inference, reverse_level
@@ -146,13 +145,13 @@ def _gradients(
     """The gradients of some inputs of a level; zeros where there are none. Recorded only if somebody can ask for
     more."""
     all_pairs = zip(outputs, weights or [None] * len(outputs))
-    pairs = [(output, weight) for output, weight in all_pairs if edge_of(output)]
+    pairs = [(output, weight) for output, weight in all_pairs if level.edge_of(output)]
     if not pairs:
         return [ops.zeros_like(each) for each in inputs]
-    edges = [edge_of(each) for pair in pairs for each in pair if isinstance(each, Tensor)]
+    edges = [level.edge_of(each) for pair in pairs for each in pair if isinstance(each, Tensor)]
     records = may_record and level.reaches_outside(edges)
     used, used_weights = zip(*pairs, strict=True)
-    starts, ends = ([edge_of(each) for each in tensors] for tensors in (used, inputs))
+    starts, ends = ([level.edge_of(each) for each in tensors] for tensors in (used, inputs))
     starting = starting_gradients(used, used_weights)
     found = run_backward(starts, starting, keep_graph or records, records, ends, capture=True)
     return [ops.zeros_like(each) if one is None else one for one, each in zip(found, inputs, strict=True)]
