@@ -884,10 +884,10 @@ def fmax(result, arguments, tangents):
     input, other = arguments
     input_t, other_t = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        input_t = ZERO
     if other_t is None:
-        other_t = zeros_for(other)
-    return ops.where((input > other) | other.isnan(), input_t, other_t)
+        other_t = ZERO
+    return other_t + ((input > other) | other.isnan()) * (input_t - other_t)
 
 
 def fmin(result, arguments, tangents):
@@ -895,10 +895,10 @@ def fmin(result, arguments, tangents):
     input, other = arguments
     input_t, other_t = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        input_t = ZERO
     if other_t is None:
-        other_t = zeros_for(other)
-    return ops.where((input <= other) | other.isnan(), input_t, other_t)
+        other_t = ZERO
+    return other_t + ((input <= other) | other.isnan()) * (input_t - other_t)
 
 
 def atan2(result, arguments, tangents):

@@ -5,7 +5,8 @@
 from mindtorch._generated.ops import reduction as functions
 from mindtorch.autograd.formulas.common import conj, no_forward_derivative
 from mindtorch.autograd.formulas.reduction import (
-    extremal_reduction_jvp,
+    extremum_along_jvp,
+    extremum_of_all_jvp,
     logsumexp_jvp,
     mean_jvp,
     median_jvp,
@@ -68,21 +69,21 @@ def amax(result, arguments, tangents):
     """amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
     input, dim, keepdim = arguments
     input_t, _, _ = tangents
-    return extremal_reduction_jvp(input_t, input, result, dim, keepdim)
+    return extremum_along_jvp(input_t, input, result, dim, keepdim)
 
 
 def amin(result, arguments, tangents):
     """amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
     input, dim, keepdim = arguments
     input_t, _, _ = tangents
-    return extremal_reduction_jvp(input_t, input, result, dim, keepdim)
+    return extremum_along_jvp(input_t, input, result, dim, keepdim)
 
 
 def max_default(result, arguments, tangents):
     """max(Tensor self) -> Tensor"""
     (input,) = arguments
     (input_t,) = tangents
-    return extremal_reduction_jvp(input_t, input, result, (), False)
+    return extremum_of_all_jvp(input_t, input, result)
 
 
 def max_dim(result, arguments, tangents):
@@ -96,7 +97,7 @@ def min_default(result, arguments, tangents):
     """min(Tensor self) -> Tensor"""
     (input,) = arguments
     (input_t,) = tangents
-    return extremal_reduction_jvp(input_t, input, result, (), False)
+    return extremum_of_all_jvp(input_t, input, result)
 
 
 def min_dim(result, arguments, tangents):
@@ -111,8 +112,8 @@ def aminmax(result, arguments, tangents):
     input, dim, keepdim = arguments
     input_t, _, _ = tangents
     return (
-        extremal_reduction_jvp(input_t, input, result[0], dim, keepdim),
-        extremal_reduction_jvp(input_t, input, result[1], dim, keepdim),
+        extremum_along_jvp(input_t, input, result[0], dim, keepdim),
+        extremum_along_jvp(input_t, input, result[1], dim, keepdim),
     )
 
 

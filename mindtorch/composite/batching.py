@@ -14,6 +14,7 @@ from mindtorch.batched_array import Level
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import is_batched_at, levels_of_tensor, one_by_one, register_rule, tensors_in
 from mindtorch.dispatch.level_views import outside, samples_of, spread_over
+from mindtorch.dtype import bool as boolean
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
@@ -106,6 +107,14 @@ def _ctc_loss(function: Callable, args: tuple, kwargs: dict) -> Any:
     return _one_by_one(function, args, kwargs) if _any_batched(lengths) else NotImplemented
 
 
+def _put_by_mask(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """Masks of samples are refused before anything is said about what they would write to."""
+    indices = [each for each in tensors_in(args[1:2]) if each.dtype is boolean]
+    if _any_batched(indices):
+        raise errors.boolean_mask()
+    return NotImplemented
+
+
 def _swapped(function: Callable, args: tuple, kwargs: dict) -> Any:
     """A sample without dimensions is itself with two of them swapped."""
     tensor, *dims = (*args, *kwargs.values())
@@ -145,6 +154,7 @@ REFUSED = {
 }
 
 register_rule(("one_hot",), _one_hot)
+register_rule(("index_put_",), _put_by_mask)
 register_rule(("t", "transpose.int"), _swapped)
 register_rule(("nonzero_static", "repeat_interleave.Tensor"), _looked_at)
 register_rule(("ctc_loss.Tensor",), _ctc_loss)

@@ -10,6 +10,7 @@ from typing import Any
 
 from mindtorch import state
 from mindtorch.batched_array import BatchedArray, Level
+from mindtorch.dispatch.arguments import fits_signature
 from mindtorch.dispatch.level_views import follow_base, outside, samples_of
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.registry import OpEntry
@@ -42,7 +43,8 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
         if result is not NotImplemented:
             return result
     if _takes_out(entry) and any(map(is_batched, tensors_in((*args, *kwargs.values())))):
-        raise no_out_form(entry)
+        if fits_signature(entry, args, kwargs):  # else the op has an error of its own
+            raise no_out_form(entry)
     if _changes_more_than_self(entry) and entry.changed_inputs(args):
         if any(map(is_batched, tensors_in((*args, *kwargs.values())))):
             raise no_batching_rule(entry.name)

@@ -38,6 +38,16 @@ def as_it_entered(tensor: Tensor) -> Tensor | None:
     return meta.base if is_entered else None
 
 
+def is_of_argument(tensor: Tensor) -> bool:
+    """Whether a tensor is a view of what was given to a function of `vmap`, or is that itself."""
+    meta = tensor._mt_meta
+    while type(meta) is ViewMeta:
+        if meta.replay is not None and meta.replay[0] is inside:
+            return True
+        meta = meta.parent
+    return False
+
+
 def outside(tensor: Tensor, dim: int, level: Level) -> Tensor:
     """A tensor as it looks outside of a level, with the samples along a dimension."""
     view = _left(tensor, dim, level)

@@ -19,6 +19,7 @@ from mindtorch import state
 from mindtorch.autograd_meta import AutogradMeta, takes_part
 from mindtorch.batched_array import BatchedArray, levels_of
 from mindtorch.dispatch.captures import leaving_watch
+from mindtorch.dispatch.level_views import is_of_argument
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.view_recipe import ViewRecipe
 from mindtorch.dtype import bool as boolean
@@ -183,8 +184,9 @@ def _lie_alike(tangent: Any, tensor: Any) -> bool:
         return False
     pairs = zip(tangent.shape, tangent.stride(), tensor.stride())
     if _is_in_vmap(tensor, tangent):  # views go by the strides of one sample
-        is_sample = type(tensor._mt_array) is BatchedArray  # whose strides of 0 a batching rule may have made
-        return all(own == other or (is_sample and other == 0) for size, own, other in pairs if size > 1)
+        is_made = type(tensor._mt_array) is BatchedArray and not is_of_argument(tensor)
+        # its strides of 0 a batching rule may have made
+        return all(own == other or (is_made and other == 0) for size, own, other in pairs if size > 1)
     is_alike = all(own == other for size, own, other in pairs if size > 1)
     return is_alike and _elements_in_storage(tangent) == _elements_in_storage(tensor)
 

@@ -177,9 +177,9 @@ def extremum_backward(grad, self, other, passed_over):
 
 
 def extremum_jvp(self, self_t, other, other_t, chosen):
-    """Tangent of maximum/minimum; ties take the mean."""
-    picked = ops.where(chosen, self_t, other_t)
-    return ops.where(self == other, (self_t + other_t) / 2, picked)
+    """Tangent of maximum/minimum; ties take the mean. As in torch, an infinite one makes it nan, chosen or not."""
+    share = ops.where(self == other, 0.5, chosen.to(self_t.dtype))
+    return other_t + share * (self_t - other_t)
 
 
 def acosh_backward(grad, self):

@@ -86,18 +86,26 @@ def aminmax_backward(grad_min, grad_max, self, min, max, dim, keepdim):
     return sum(parts[1:], parts[0])
 
 
-def extremal_reduction_jvp(self_t, self, result, dim, keepdim):
-    """Tangent of amax/amin/max/min: the mean over the elements that reach the extremum."""
+def extremum_along_jvp(self_t, self, result, dim, keepdim):
+    """Tangent of amax/amin: the mean over the elements that reach the extremum."""
     dims = reduced_dims(dim, self.ndim)
     reached = self == restore_dims(result, dims, self.ndim, keepdim)
     if self.ndim == 0:
+        return ops.where(reached, self_t, 0) / reached
+    return ops.where(reached, self_t, 0).sum(dims, keepdim) / reached.sum(dims, keepdim)
+
+
+def extremum_of_all_jvp(self_t, self, result):
+    """Tangent of max/min: the same, in torch's way, in which what is infinite elsewhere makes it nan."""
+    reached = self == result
+    if self.ndim == 0:
         return self_t * reached / reached
-    return (self_t * reached).sum(dims, keepdim) / reached.sum(dims, keepdim)
+    return (self_t * reached).sum() / reached.sum()
 
 
 def median_jvp(self_t, self, result):
     """Tangent of the median of all elements; zero where there are none."""
-    return extremal_reduction_jvp(self_t, self, result, (), False) if self.numel() else self_t.sum()
+    return extremum_of_all_jvp(self_t, self, result) if self.numel() else self_t.sum()
 
 
 def _reached(self, extremum):
