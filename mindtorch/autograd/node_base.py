@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable
 from itertools import count
+from operator import itemgetter
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from mindtorch import errors, state
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
+from mindtorch.autograd.hooks_in_levels import in_its_level, of_all_samples, shown_node
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.size import Size, size_of
@@ -122,7 +124,8 @@ class NodeBase:
 
     @property
     def next_functions(self) -> tuple:
-        return tuple((None, 0) if edge is None else edge[:2] for edge in self.next_edges)
+        shown = shown_node if state.batch_levels else itemgetter(0, 1)
+        return tuple([(None, 0) if edge is None else shown(edge) for edge in self.next_edges])
 
     def more(self) -> Extras:
         """The extras, made if there are none; from now on the engine looks for those of nodes."""
@@ -170,14 +173,14 @@ class NodeBase:
         grad_inputs."""
         extras = self.more()
         with _making:
-            extras.hooks, handle = add_hook(extras.hooks, hook)
+            extras.hooks, handle = add_hook(extras.hooks, _kept(hook))
         return handle
 
     def register_prehook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(grad_outputs)` before the node runs; a tuple that it returns replaces them."""
         extras = self.more()
         with _making:
-            extras.pre_hooks, handle = add_hook(extras.pre_hooks, hook)
+            extras.pre_hooks, handle = add_hook(extras.pre_hooks, _kept(hook))
         return handle
 
     def add_tensor_hooks(self, output_nr: int, hooks: dict) -> None:
@@ -190,6 +193,10 @@ class NodeBase:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+def _kept(hook: Callable) -> Callable:
+    return in_its_level(of_all_samples(hook), state.thread.own_tensors)
 
 
 class ConnectedNode(NodeBase):

@@ -19,6 +19,7 @@ from mindtorch.autograd.history import (
     stop_requiring_grad,
 )
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
+from mindtorch.autograd.hooks_in_levels import in_its_level, shown_node
 from mindtorch.autograd.node import Node
 from mindtorch.autograd.shown_levels import is_hidden, is_shown_as_leaf
 from mindtorch.autograd_meta import AutogradMeta, takes_part
@@ -72,7 +73,9 @@ class FlagMethods:
         if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_shown_as_leaf(self):
             return None
         edge = self._mt_edge or edge_of(self)
-        return None if not edge or edge[0].begins else edge[0]
+        if not edge or edge[0].begins:
+            return None
+        return shown_node(edge)[0] if state.batch_levels else edge[0]
 
     @property
     def is_leaf(self: Any) -> bool:
@@ -290,7 +293,8 @@ class HookMethods:
         """Call `hook(grad)` when the gradient of this tensor is known; a tensor that it returns replaces the
         gradient."""
         meta = self._prepare_hooks()
-        meta.hooks, handle = add_hook(meta.hooks, hook)
+        own = owner_of(self) if _thread.transforms else None
+        meta.hooks, handle = add_hook(meta.hooks, in_its_level(hook, own))
         return handle
 
     def _prepare_hooks(self: Any) -> Any:

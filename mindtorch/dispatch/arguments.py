@@ -176,6 +176,12 @@ def fits_signature(entry: OpEntry, args: tuple, kwargs: dict) -> bool:
     return True
 
 
+def fits_by_position(entry: OpEntry, args: tuple) -> bool:
+    """Whether what is given by position fits an overload."""
+    positional, tests, *_ = _fitting(entry)
+    return all(test(value) for test, value in zip(tests[:positional], args))
+
+
 # Types of which every value fits an argument, or none does. A tensor, a list or a NumPy number depends on its value.
 _ALIKE = frozenset((bool, int, float, str, type(None), dtype, device, layout, memory_format))
 

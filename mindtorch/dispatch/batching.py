@@ -10,10 +10,10 @@ from typing import Any
 
 from mindtorch import state
 from mindtorch.batched_array import BatchedArray, Level
-from mindtorch.dispatch.arguments import fits_signature
+from mindtorch.dispatch.arguments import fits_by_position
 from mindtorch.dispatch.level_views import follow_base, outside, samples_of
 from mindtorch.dispatch.namespace import ops
-from mindtorch.dispatch.registry import OpEntry
+from mindtorch.dispatch.registry import OpEntry, overloads_of
 from mindtorch.op_names import qualified
 from mindtorch.tensor import Tensor, in_place_of, wrap
 
@@ -43,7 +43,7 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
         if result is not NotImplemented:
             return result
     if _takes_out(entry) and any(map(is_batched, tensors_in((*args, *kwargs.values())))):
-        if fits_signature(entry, args, kwargs):  # else the op has an error of its own
+        if any(fits_by_position(each, args) for each in overloads_of(entry.base)):  # else the op has its own error
             raise no_out_form(entry)
     if _changes_more_than_self(entry) and entry.changed_inputs(args):
         if any(map(is_batched, tensors_in((*args, *kwargs.values())))):

@@ -51,7 +51,7 @@ class TensorSet:
 class OwnTensors:
     """The tensors of one run of a function. `depth`: how many transforms run then, this one included."""
 
-    __slots__ = ("given", "made", "metas", "depth", "outer", "is_left", "data")
+    __slots__ = ("given", "made", "metas", "depth", "outer", "is_left", "data", "has_hooks")
 
     def __init__(self, given: Sequence[Tensor], depth: int, outer: "OwnTensors | None") -> None:
         self.given = TensorSet()
@@ -60,6 +60,7 @@ class OwnTensors:
         self.depth = depth
         self.outer = outer
         self.data: dict[int, tuple[Tensor, Tensor]] = {}  # id of `x.data` -> (it, x), which are the same outside
+        self.has_hooks = False  # whether the function has registered any
         self.is_left = False  # while the forward of a custom Function runs, which no transform watches
         self.give(given)
 
@@ -95,9 +96,27 @@ def depths_of(tensor: Tensor) -> list[int]:
 @contextmanager
 def watching_writes(given: Iterable[Any]) -> Iterator[OwnTensors]:
     """In this block, writing to a tensor is refused unless it is given or was made in the block."""
-    outer = _thread.own_tensors
     tensors = [value for value in given if isinstance(value, Tensor)]
-    own = _thread.own_tensors = OwnTensors(tensors, _thread.transforms, outer)
+    with _running(OwnTensors(tensors, _thread.transforms, _thread.own_tensors)) as own:
+        yield own
+
+
+@contextmanager
+def differentiating(own: OwnTensors, as_inside: bool) -> Iterator[None]:
+    """In this block the backward pass of a transform runs. `as_inside`: what hooks see is as it is for the function."""
+    outer = _thread.differentiated
+    _thread.differentiated = own
+    try:
+        with _running(own) if as_inside else _NOTHING:
+            yield
+    finally:
+        _thread.differentiated = outer
+
+
+@contextmanager
+def _running(own: OwnTensors) -> Iterator[OwnTensors]:
+    outer = _thread.own_tensors
+    _thread.own_tensors = own
     _count(1)
     state.count_thread_interceptor(1)
     try:

@@ -21,7 +21,7 @@ from mindtorch.autograd.graph import disable_saved_tensors_hooks
 from mindtorch.autograd.history import edge_of, is_out_of_date, noted_edge
 from mindtorch.autograd.node_base import ConnectedNode
 from mindtorch.autograd_meta import ViewMeta
-from mindtorch.dispatch.captures import TensorSet, watching_writes
+from mindtorch.dispatch.captures import OwnTensors, watching_writes
 from mindtorch.dispatch.tangents import set_tangent, tangent_of
 from mindtorch.dispatch.torch_dispatch import ask_op, dispatching_arguments
 from mindtorch.dispatch.view_recipe import ViewRecipe
@@ -67,8 +67,8 @@ class Level:
 
     def __init__(self) -> None:
         self.records_outside = _thread.grad_enabled
-        self._made = TensorSet()  # what the function has made
-        self._data: dict[int, tuple[Tensor, Tensor]] = {}
+        self.is_running = True  # until the transform itself returns
+        self.own = OwnTensors((), 0, None)
         self._nodes: list[LevelInput] = []
         self._released: dict[int, tuple[Tensor, Tensor]] = {}  # id of a result or a base -> (it, what it is outside)
         self._inputs: dict[int, tuple[Tensor, Tensor]] = {}  # id of the alias -> (alias, the tensor that was given)
@@ -95,7 +95,7 @@ class Level:
     def run(self, func: Callable, args: tuple, kwargs: dict) -> Any:
         """Call the function, which may write to its arguments and to what it makes."""
         with watching_writes(tree_leaves((args, kwargs))) as own:
-            self._made, self._data = own.made, own.data
+            self.own = own
             return func(*args, **kwargs)
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ class Level:
         """A tensor that the function returned, as it is outside of the level."""
         known = self._inputs.get(id(tensor)) or self._released.get(id(tensor))
         if known is None:
-            whose = self._data.get(id(tensor))
+            whose = self.own.data.get(id(tensor))
             outside = self._outside(tensor) if whose is None else self.released(whose[1])
             known = self._released[id(tensor)] = tensor, outside
         return known[1]
@@ -129,7 +129,7 @@ class Level:
         edge = edge_of(tensor)
         if not edge or (self.records_outside and self.reaches_outside((edge,))):
             return tensor
-        return _alias(tensor)
+        return _alias(tensor, self.released)
 
     def reaches_outside(self, edges: Iterable[Any]) -> bool:
         """Whether a graph has an end outside: neither the input of a level that is over nor a leaf that the function
@@ -146,7 +146,7 @@ class Level:
         return False
 
     def _is_outside(self, node: Any) -> bool:
-        return node.is_open if type(node) is LevelInput else not self._made.has(node.leaf)
+        return node.is_open if type(node) is LevelInput else not self.own.made.has(node.leaf)
 
 
 def _become_unreadable(alias: Tensor, tensor: Any, node: LevelInput) -> None:
@@ -159,15 +159,15 @@ def _become_unreadable(alias: Tensor, tensor: Any, node: LevelInput) -> None:
     alias._mt_edge, alias._mt_meta, alias._mt_version = ASK, meta, share_version(tensor)
 
 
-def _alias(tensor: Tensor) -> Tensor:
-    """The same tensor outside of the graph and of inference mode, with its tangents."""
+def _alias(tensor: Tensor, kept: Callable = lambda tangent: tangent) -> Tensor:
+    """The same tensor outside of the graph and of inference mode, with its tangents, or what is to be kept of them."""
     alias = ask_op("detach", tensor) if dispatching_arguments((tensor,)) else twin_of(tensor, tensor._mt_array)
     if alias.is_inference():
         autograd_meta(alias).inference = False
     for number in range(_thread.dual_level + 1):
         tangent = tangent_of(tensor, number)
         if tangent is not None:
-            set_tangent(alias, tangent, number)
+            set_tangent(alias, kept(tangent), number)
     return alias
 
 
@@ -182,6 +182,7 @@ def reverse_level() -> Iterator[Level]:
             yield level
         finally:
             level.close()
+            level.is_running = False
             state.set_grad_enabled(grad_enabled)
 
 

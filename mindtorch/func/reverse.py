@@ -8,6 +8,7 @@ from mindtorch import state
 from mindtorch.autograd.engine import starting_gradients
 from mindtorch.autograd.execution import run_backward
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.captures import differentiating
 from mindtorch.func.arguments import Argnums, check_outputs, chosen, positions_of, replaced, split_aux
 from mindtorch.func.levels import Level, outside_of_inference, reverse_level
 from mindtorch.pytree import TreeSpec, tree_flatten, tree_map, treespec_pprint
@@ -149,9 +150,11 @@ def _gradients(
     if not pairs:
         return [ops.zeros_like(each) for each in inputs]
     edges = [level.edge_of(each) for pair in pairs for each in pair if isinstance(each, Tensor)]
-    records = may_record and level.reaches_outside(edges)
+    shows_hooks = level.is_running and level.own.has_hooks  # which see that the pass is recorded
+    records = may_record and (shows_hooks or level.reaches_outside(edges))
     used, used_weights = zip(*pairs, strict=True)
     starts, ends = ([level.edge_of(each) for each in tensors] for tensors in (used, inputs))
     starting = starting_gradients(used, used_weights)
-    found = run_backward(starts, starting, keep_graph or records, records, ends, capture=True)
+    with differentiating(level.own, as_inside=shows_hooks):
+        found = run_backward(starts, starting, keep_graph or records, records, ends, capture=True)
     return [ops.zeros_like(each) if one is None else one for one, each in zip(found, inputs, strict=True)]
