@@ -24,6 +24,7 @@ from mindtorch.autograd.formulas.pointwise import (
     copysign_backward,
     div_mode_jvp,
     extremum_jvp,
+    larger_of_numbers_jvp,
     logit_backward,
     pow_backward,
     pow_exponent_slope,
@@ -884,10 +885,10 @@ def fmax(result, arguments, tangents):
     input, other = arguments
     input_t, other_t = tangents
     if input_t is None:
-        input_t = ZERO
+        input_t = zeros_for(input)
     if other_t is None:
-        other_t = ZERO
-    return other_t + ((input > other) | other.isnan()) * (input_t - other_t)
+        other_t = zeros_for(other)
+    return larger_of_numbers_jvp(input_t, other_t, (input > other) | other.isnan())
 
 
 def fmin(result, arguments, tangents):
@@ -895,10 +896,10 @@ def fmin(result, arguments, tangents):
     input, other = arguments
     input_t, other_t = tangents
     if input_t is None:
-        input_t = ZERO
+        input_t = zeros_for(input)
     if other_t is None:
-        other_t = ZERO
-    return other_t + ((input <= other) | other.isnan()) * (input_t - other_t)
+        other_t = zeros_for(other)
+    return larger_of_numbers_jvp(input_t, other_t, (input <= other) | other.isnan())
 
 
 def atan2(result, arguments, tangents):

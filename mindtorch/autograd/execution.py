@@ -90,7 +90,8 @@ class Pass:
         """For a graph without leaves: refuse one whose ends are all inputs of transforms that are over. What has leaked
         from a transform has no gradient; it is only the transform that may ask for it, as one of the targets."""
         ends = [node for node in self.reached if node.begins]
-        if ends and not any(node.is_open for node in ends) and self.reached.isdisjoint(each[0] for each in targets):
+        is_asked = any(node.is_open or node.requires_grad_outside for node in ends)
+        if ends and not is_asked and self.reached.isdisjoint(each[0] for each in targets):
             raise errors.no_gradient(0)
 
     def restrict(self, targets: Sequence[tuple], capture: bool) -> None:

@@ -17,6 +17,7 @@ from mindtorch.autograd.once_differentiable import once_differentiable as once_d
 from mindtorch.autograd.saved_tensor import save, save_output, unpack
 from mindtorch.device import device as Device
 from mindtorch.dispatch import anomaly, ops
+from mindtorch.dispatch.batching import levels_of_tensor
 from mindtorch.dispatch.captures import leaving_watch
 from mindtorch.dispatch.tangents import without_forward_ad
 from mindtorch.dtype import from_numpy_dtype
@@ -241,8 +242,10 @@ class Function(metaclass=FunctionMeta):
         _mark_dirty(ctx.dirty_tensors)
         returned, marked, written = outputs, ctx.non_differentiable, ctx.dirty_tensors
         kept = (*ctx.to_save, *(ctx.saved_for_forward or ())) if _has_setup_context(cls) else ()
+        if written and cls.generate_vmap_rule and _thread.vmap_levels:  # which knows no sample as one that was written
+            ctx.dirty_tensors = tuple([each for each in written if not levels_of_tensor(each)])
         outputs = connect_outputs(ctx, ctx if recorded else None, tensors, outputs, kept)
-        _check_dirty(written, returned)
+        _check_dirty(written, returned if len(ctx.dirty_tensors) == len(written) else ())
         _save(ctx, recorded)
         if _thread.dual_level >= 0 and _thread.forward_grad_enabled:
             roles = [role_of(each, marked, written) for each in returned]

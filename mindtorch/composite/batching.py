@@ -6,13 +6,17 @@ What random ops do inside `vmap` is told by the innermost call that is running: 
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from mindtorch import geometry, state
+from mindtorch.autograd.shown_levels import is_sample
+from mindtorch.autograd_meta import takes_part
 from mindtorch.backends.batched import errors
 from mindtorch.batched_array import Level
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import is_batched_at, levels_of_tensor, one_by_one, register_rule, tensors_in
+from mindtorch.dispatch.captures import owner_of
 from mindtorch.dispatch.level_views import outside, samples_of, spread_over
 from mindtorch.dtype import bool as boolean
 from mindtorch.tensor import Tensor
@@ -115,6 +119,22 @@ def _put_by_mask(function: Callable, args: tuple, kwargs: dict) -> Any:
     return NotImplemented
 
 
+def _product_of_vectors(conjugates: bool, function: Callable, args: tuple, kwargs: dict) -> Any:
+    """What is recorded outside of `vmap` is the product of matrices that torch makes of two batches of vectors: their
+    gradients lie in memory as those of matrices."""
+    if not all(map(levels_of_tensor, args)) or not any(map(_is_recorded_outside, args)):
+        return NotImplemented
+    left, right = args
+    if left.ndim != 1 or left.shape != right.shape or left.dtype is not right.dtype:
+        return NotImplemented  # which is an error
+    row = left.conj() if conjugates else left
+    return ops.bmm(row.view(1, 1, -1), right.view(1, -1, 1)).view(())
+
+
+def _is_recorded_outside(tensor: Tensor) -> bool:
+    return takes_part(tensor) and is_sample(tensor, owner_of(tensor))
+
+
 def _swapped(function: Callable, args: tuple, kwargs: dict) -> Any:
     """A sample without dimensions is itself with two of them swapped."""
     tensor, *dims = (*args, *kwargs.values())
@@ -156,6 +176,8 @@ REFUSED = {
 register_rule(("one_hot",), _one_hot)
 register_rule(("index_put_",), _put_by_mask)
 register_rule(("t", "transpose.int"), _swapped)
+register_rule(("dot",), partial(_product_of_vectors, False))
+register_rule(("vdot",), partial(_product_of_vectors, True))
 register_rule(("nonzero_static", "repeat_interleave.Tensor"), _looked_at)
 register_rule(("ctc_loss.Tensor",), _ctc_loss)
 register_rule(("quantile", "nanquantile", "repeat_interleave.self_Tensor"), _second_one_by_one)

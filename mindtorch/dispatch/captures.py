@@ -71,6 +71,11 @@ class OwnTensors:
             if type(tensor._mt_meta) is ViewMeta:
                 self.metas[id(tensor._mt_meta)] = tensor._mt_meta
 
+    def note_twin(self, twin: Tensor, tensor: Tensor) -> None:
+        """Note that a tensor is another one detached: what is captured remains so."""
+        if not _is_own(tensor):
+            self.made.discard(twin)
+
     def __contains__(self, tensor: Tensor) -> bool:
         return tensor in self.made or tensor in self.given
 

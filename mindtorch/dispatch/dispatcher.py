@@ -102,10 +102,8 @@ def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
 
 
 def _sees_tangents() -> bool:
-    """Whether ops compute tangents: not in inference mode, but for transforms, which work there, too."""
-    if _thread.dual_level < 0 or not _thread.forward_grad_enabled:
-        return False
-    return not _thread.inference or bool(_thread.jvp_levels)
+    """Whether ops compute tangents: not in inference mode. Transforms leave it, so that it is one inside of them."""
+    return _thread.dual_level >= 0 and _thread.forward_grad_enabled and not _thread.inference
 
 
 def _let_through(function: Callable, args: tuple, kwargs: dict) -> Any:

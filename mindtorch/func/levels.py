@@ -18,7 +18,7 @@ from typing import Any
 from mindtorch import state
 from mindtorch.autograd.grad_mode import set_inference
 from mindtorch.autograd.graph import disable_saved_tensors_hooks
-from mindtorch.autograd.history import edge_of, is_out_of_date, noted_edge
+from mindtorch.autograd.history import NOWHERE, edge_of, is_out_of_date, noted_edge
 from mindtorch.autograd.node_base import ConnectedNode
 from mindtorch.autograd_meta import ViewMeta
 from mindtorch.dispatch.captures import OwnTensors, watching_writes
@@ -48,15 +48,16 @@ _NO_HOOKS = (
 class LevelInput(ConnectedNode):
     """Where the graph of a level begins; tensors that have it look like leaves. `depth`: how many transforms run."""
 
-    __slots__ = ("is_open", "depth")
+    __slots__ = ("is_open", "depth", "requires_grad_outside")
 
     begins = True
 
     def __init__(self, outer_edge: Any, alias: Any) -> None:
-        super().__init__((outer_edge,))
+        super().__init__((outer_edge or None,))
         set_output(self, alias._mt_array)
         self.is_open = True
         self.depth = _thread.transforms
+        self.requires_grad_outside = outer_edge is NOWHERE  # although no gradient gets there
 
     def apply(self, edges: tuple, *grads: Any) -> tuple:
         return grads
@@ -82,7 +83,7 @@ class Level:
         is_readable = not (self.records_outside and is_out_of_date(tensor))
         outer_edge = edge_of(tensor) if self.records_outside and is_readable else None
         alias = _alias(tensor)
-        node = LevelInput(outer_edge or None, alias)
+        node = LevelInput(outer_edge, alias)
         self._nodes.append(node)
         if is_readable:
             alias._mt_edge = edge_to(node)
@@ -146,7 +147,9 @@ class Level:
         return False
 
     def _is_outside(self, node: Any) -> bool:
-        return node.is_open if type(node) is LevelInput else not self.own.made.has(node.leaf)
+        if type(node) is LevelInput:
+            return node.is_open or node.requires_grad_outside
+        return not self.own.made.has(node.leaf)
 
 
 def _become_unreadable(alias: Tensor, tensor: Any, node: LevelInput) -> None:

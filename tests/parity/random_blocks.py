@@ -22,7 +22,7 @@ _RESHAPES = re.compile(r"\.(t|squeeze|unsqueeze|transpose|swapaxes)_\(")
 # A complex number minus a tensor has a tangent of another dtype, and a number, as a sample, two windows of no elements;
 # any along no dimensions of a sample is along all of them.
 _WITHOUT_TANGENTS = re.compile(
-    r"fmod|remainder|floor_divide|//|%|T\.where|\dj\) - |rsub\(.*\dj|unfold\(\S+, 0,|a(ny|ll)\(dim=\[\]"
+    r"fmod|frac\(|remainder|floor_divide|//|%|T\.where|\dj\) - |rsub\(.*\dj|unfold\(\S+, 0,|a(ny|ll)\(dim=\[\]"
 )
 _POWERS = re.compile(r"\*\*|pow")
 # In the copies of a body nothing requires grad, so that `is_avoided` does not see a gradient that hides nan (sgn).
@@ -102,8 +102,9 @@ def _copy(tensor: Any, storages: dict[int, Any]) -> Any:
     return copy.requires_grad_() if tensor.requires_grad and not tensor._is_view() and tensor.is_leaf else copy
 
 
-def _place(tensor: Any) -> int:
-    return tensor.untyped_storage().data_ptr()
+def _place(tensor: Any) -> int | None:
+    """Where the memory of a tensor is; sparse ones have several pieces of it."""
+    return None if tensor.is_sparse else tensor.untyped_storage().data_ptr()
 
 
 def sample_of(tensor: Any, dim: int | None = None) -> Any:

@@ -191,6 +191,12 @@ def may_go_unnoticed(theirs: Exception | None, lines: list[str]) -> bool:
     return "modified by an inplace" in str(theirs) and any(map(_KEEPS_LESS.search, lines))
 
 
+def may_be_differentiated(theirs: Exception | None, lines: list[str]) -> bool:
+    """Whether a formula of torch writes to what it has recorded: see `derivative_of_the_tangent_of_softmax`."""
+    return "is output 0 of Exp, is at version 1" in str(theirs) and any(map(_WRITTEN_BY_FORMULA.search, lines))
+
+
+_WRITTEN_BY_FORMULA = re.compile(r"softm(ax|in)|logsumexp|logcumsumexp|cross_entropy")
 _KEEPS_LESS = re.compile(r"group_norm|\.take\(|hardsigmoid")
 
 
@@ -463,6 +469,7 @@ _REFUSED_IN_ERROR = (
     "Tensor must have a last dimension with stride 1",
     "saved tensor that has been detached in-place",
     "isFloatingType(grad.scalar_type())",
+    "select(): index 0 out of range for tensor of size [0] at dimension 0",
 )
 # Reasons to refuse a call, and reasons to refuse a backward pass: if there are two of a kind at once, either may come
 # first.

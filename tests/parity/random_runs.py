@@ -18,6 +18,7 @@ from tests.parity.random_differences import (
     difference_of_refusals,
     is_avoided,
     is_undefined,
+    may_be_differentiated,
     may_be_refused,
     may_go_unnoticed,
     mend_halfway,
@@ -135,6 +136,8 @@ class Pair:
     def difference_of_refusals(self, ours: Exception | None, theirs: Exception | None) -> str | None:
         tensors = self.theirs.tensors().values()
         if theirs is None and may_be_refused(ours, self.lines, tensors):
+            return None
+        if ours is None and may_be_differentiated(theirs, self.lines):
             return None
         has_views = "make_dual" in self.lines[-1] or any(tensor._is_view() for tensor in tensors)
         return difference_of_refusals(ours, theirs, has_views)

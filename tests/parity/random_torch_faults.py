@@ -78,13 +78,39 @@ def tangent_that_shares_memory(T: Any) -> tuple[Any, Any]:
     """The derivative of `f` by finite differences."""
 
     def f(x: Any) -> Any:
-        kept = T.fmod(x, 3.0)
+        kept = T.fmod(x, 3.0)  # or frac
         x[0] = 7.0
         return x + 2 * kept
 
     x, v, step = T.tensor([0.5, 1.0], dtype=T.float64), T.ones(2, dtype=T.float64), 2.0**-20
     quotient = (f(x + step * v) - f(x - step * v)) / (2 * step)
     return T.func.jvp(f, (x.clone(),), (v.clone(),))[1].tolist(), quotient.tolist()
+
+
+@wrong
+def derivative_of_the_tangent_of_softmax(T: Any) -> tuple[Any, Any]:
+    """The derivative of a directional derivative, with the directional derivative of a derivative; so are those of
+    log_softmax, logsumexp and logcumsumexp."""
+    fw = T.autograd.forward_ad
+    x, direction = T.tensor([1.0, 2.0], dtype=T.float64), T.tensor([1.0, 3.0], dtype=T.float64)
+    right = T.func.jvp(T.func.grad(lambda a: a.softmax(0)[0]), (x,), (direction,))[1].tolist()
+    leaf = x.clone().requires_grad_()
+    with fw.dual_level():
+        tangent = fw.unpack_dual(fw.make_dual(leaf, direction).softmax(0)).tangent
+        try:
+            tangent[0].backward()
+        except RuntimeError:
+            return None, right
+    return [round(number, 12) for number in leaf.grad.tolist()], [round(number, 12) for number in right]
+
+
+@wrong
+def number_of_no_samples(T: Any) -> tuple[Any, Any]:
+    """Of no samples the results are none."""
+    try:
+        return tuple(T.vmap(lambda a: a.sum() * T.ones(2, 3))(T.ones(0, 3)).shape), (0, 2, 3)
+    except IndexError:
+        return None, (0, 2, 3)
 
 
 @wrong

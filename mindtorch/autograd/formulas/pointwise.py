@@ -6,6 +6,7 @@ from mindtorch import state
 from mindtorch.autograd.formulas.common import conj, is_differentiated, real
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.dtype import bool as boolean
 from mindtorch.kinds import SHORT_CUT_FAILED
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor, new_object
@@ -179,7 +180,19 @@ def extremum_backward(grad, self, other, passed_over):
 def extremum_jvp(self, self_t, other, other_t, chosen):
     """Tangent of maximum/minimum; ties take the mean. As in torch, an infinite one makes it nan, chosen or not."""
     share = ops.where(self == other, 0.5, chosen.to(self_t.dtype))
-    return other_t + share * (self_t - other_t)
+    return other_t + share * _difference(self_t, other_t)
+
+
+def larger_of_numbers_jvp(self_t, other_t, chosen):
+    """Tangent of fmax/fmin, in the same way."""
+    return other_t + chosen * _difference(self_t, other_t)
+
+
+def _difference(self_t, other_t):
+    """One of them may be the zeros of a tensor of booleans."""
+    if self_t.dtype is boolean:
+        return self_t.to(other_t.dtype) - other_t
+    return self_t - (other_t.to(self_t.dtype) if other_t.dtype is boolean else other_t)
 
 
 def acosh_backward(grad, self):
