@@ -14,6 +14,7 @@ from weakref import ref
 from mindtorch import state
 from mindtorch.autograd.accumulate_grad import ONE_OWNER, AccumulateGrad
 from mindtorch.autograd.copy_slices import CopySlices
+from mindtorch.autograd.hooks_in_levels import shown_output
 from mindtorch.autograd_meta import DEFAULT, INFERENCE, MULTI_OUTPUT, NO_GRAD, AutogradMeta, ViewMeta
 from mindtorch.dispatch.level_views import CROSSINGS
 from mindtorch.dispatch.view_recipe import ViewRecipe
@@ -340,7 +341,7 @@ def _check_writable(meta: ViewMeta, what_happened: str) -> None:
         return
     while meta.parent is not None and _is_same_inside(meta):
         meta = meta.parent
-    source = meta.edge and f"Output {meta.edge[1]} of {meta.edge[0].short_name()} is a view"
+    source = meta.edge and f"Output {shown_output(meta.edge)} is a view"
     if creation not in (NO_GRAD, INFERENCE) and source:
         what = f"{source} and {what_happened} modified inplace."
     else:

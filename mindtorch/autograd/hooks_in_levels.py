@@ -33,6 +33,12 @@ def shown_node(edge: Any) -> Any:
     return node, output_nr
 
 
+def shown_output(edge: Any) -> str:
+    """Of which output of which op an edge is, in torch's words."""
+    node, output_nr = shown_node(edge)
+    return f"{output_nr} of {'Permute' if node.name() in _CROSSINGS else node.short_name()}"
+
+
 class HookOfLevel:
     """A hook that a function of a transform has registered. `own`: the tensors of that function's run."""
 

@@ -85,6 +85,7 @@ class Function:
     name: str
     text: str
     result: Any
+    is_captured: bool  # whether the result is a tensor from outside
 
 
 def copied(tensors: dict[str, Any]) -> dict[str, Any]:
@@ -141,4 +142,4 @@ def function(
         return None
     name = f"f{w.number()}"
     text = f"def {name}({', '.join(names)}):\n{indented([*lines, f'return {result}'])}"
-    return Function(name, text, body.env[result])
+    return Function(name, text, body.env[result], any(body.env[result] is each for each in few.values()))

@@ -489,6 +489,8 @@ _REFUSED_CALLS = (
     "Inference tensors cannot be saved",
     "Inplace update to inference tensor",
     "with out=... arguments",
+    "cannot be multiplied",  # batches of matrices or all samples' rows as one
+    "Expected size for first two dimensions",
 )
 _REFUSED_PASSES = (
     "is modified inplace",  # a view is asked for its place in the graph by a formula

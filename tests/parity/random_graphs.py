@@ -47,6 +47,21 @@ def hook(w: Writer) -> str:
     return w.pick(lines)
 
 
+@statement(2, BODY)
+def hook_in_a_body(w: Writer) -> str:
+    """On a result of its own: it is no view, and inside of `vmap` alone it does not require grad."""
+    name, made, h = w.name(is_differentiable), w.fresh(), f"h{w.number()}"
+    hooks = [
+        f"{made}.register_hook(lambda g: (note('{h}', g), None)[1])",
+        f"{made}.register_hook(lambda g: g * 2)",
+        f"{made}.grad_fn.register_hook(lambda i, o: (note('{h}', *o), None)[1])",
+        f"{made}.grad_fn.register_hook(lambda i, o: tuple(g if g is None else g * 2 for g in i))",
+        f"{made}.grad_fn.register_prehook(lambda o: (note('{h}', *o), None)[1])",
+        f"{made}.grad_fn.register_prehook(lambda o: tuple(g if g is None else g * 3 for g in o))",
+    ]
+    return f"{made} = {name} {w.pick('+*')} {name}\nif {made}.requires_grad: {w.pick(hooks)}"
+
+
 @statement(1, BODY)
 def note_in_a_body(w: Writer) -> str:
     name, h = w.name(is_differentiable), f"h{w.number()}"
