@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import mindtorch
-from tests.parity.known import FREE, Cause
+from tests.parity.known import Cause
 from tests.parity.random_programs import failure, failures
 from tests.parity.random_torch_faults import PROOFS
 
@@ -20,9 +20,7 @@ SHARES = {"plain": 1, "wide": 8, "whole": 50}  # one in so many
 GROUP = 20
 # Whole programs that differ, by seed. Not all classes of differences are mended yet, so the seeds are the same each
 # day; those of the day are for `make fuzz`.
-KNOWN = {
-    58: Cause(FREE, "a step of RMSprop ends at 1 or at the number below, and the next gradient depends on which"),
-}
+KNOWN: dict[int, Cause] = {}
 
 
 @pytest.mark.parametrize(

@@ -131,14 +131,38 @@ class TestLevels:
     def test_nothing_is_recorded_that_nobody_can_ask_for(self):
         modes = []
 
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(x):
+                return x * x
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                ctx.save_for_backward(*inputs)
+
+            @staticmethod
+            def backward(ctx, grad):
+                modes.append(torch.is_grad_enabled())
+                return 2 * grad * ctx.saved_tensors[0]
+
         def f(x):
-            y = x * x
-            y.register_hook(lambda grad: modes.append(torch.is_grad_enabled()))
-            return y.sum()
+            return Square.apply(x).sum()
 
         func.grad(f)(numbers(1, 2))
         func.grad(lambda x: func.grad(f)(x).sum())(numbers(1, 2))
         assert modes[:2] == [False, True]
+
+    def test_hooks_see_that_a_pass_is_recorded(self):
+        seen = []
+
+        def f(x):
+            (x * x).register_hook(lambda grad: None)
+            y = x * 2
+            y.grad_fn.register_hook(lambda inputs, outputs: seen.append(torch.is_grad_enabled()))
+            return (y * y).sum()
+
+        func.grad(f)(numbers(1, 2))
+        assert seen == [True]
 
     def test_leaves_outside_get_no_gradient_by_the_way(self):
         w = numbers(1, 2).requires_grad_()
