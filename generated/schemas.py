@@ -935,6 +935,8 @@ SCHEMAS = {
     "hstack.out": "hstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)",
     "vstack": "vstack(Tensor[] tensors) -> Tensor",
     "vstack.out": "vstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)",
+    "block_diag": "block_diag(Tensor[] tensors) -> Tensor",
+    "block_diag.out": "block_diag.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)",
     "repeat": "repeat(Tensor self, SymInt[] repeats) -> Tensor",
     "repeat.out": "repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)",
     "flip": "flip(Tensor self, int[] dims) -> Tensor",
@@ -1491,6 +1493,9 @@ SCHEMAS = {
     "ctc_loss.IntList": "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor",
     "ctc_loss.Tensor": "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor",
     "hinge_embedding_loss": "hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor",
+    "margin_ranking_loss": "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor",
+    "cosine_embedding_loss": "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor",
+    "triplet_margin_loss": "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, float eps=1e-06, bool swap=False, int reduction=Mean) -> Tensor",
     "poisson_nll_loss": "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
     "kl_div": "kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor",
     # random

@@ -217,9 +217,8 @@ _LAZY_MODULES = frozenset(
 # Functions of `nn.functional` that are also at the top; they come with it when they are first asked for.
 _FROM_FUNCTIONAL = frozenset(
     (
-        "adaptive_avg_pool1d", "avg_pool1d", "cosine_embedding_loss", "cosine_similarity",
-        "group_norm", "margin_ranking_loss", "max_pool1d", "pairwise_distance", "rms_norm",
-        "threshold", "triplet_margin_loss",
+        "adaptive_avg_pool1d", "avg_pool1d", "cosine_similarity", "group_norm", "max_pool1d", "pairwise_distance",
+        "rms_norm", "threshold",
     )
 )  # fmt: skip
 
@@ -343,15 +342,12 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch.jit import wait as wait
     from mindtorch.nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
     from mindtorch.nn.functional import avg_pool1d as avg_pool1d
-    from mindtorch.nn.functional import cosine_embedding_loss as cosine_embedding_loss
     from mindtorch.nn.functional import cosine_similarity as cosine_similarity
     from mindtorch.nn.functional import group_norm as group_norm
-    from mindtorch.nn.functional import margin_ranking_loss as margin_ranking_loss
     from mindtorch.nn.functional import max_pool1d as max_pool1d
     from mindtorch.nn.functional import pairwise_distance as pairwise_distance
     from mindtorch.nn.functional import rms_norm as rms_norm
     from mindtorch.nn.functional import threshold as threshold
-    from mindtorch.nn.functional import triplet_margin_loss as triplet_margin_loss
     from mindtorch.serialization.archive import PyTorchFileReader as PyTorchFileReader
     from mindtorch.sparse import dsmm as dsmm
     from mindtorch.sparse import sparse_bsc_tensor as sparse_bsc_tensor

@@ -5,6 +5,7 @@ from typing import Any
 
 from mindtorch import iterator
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.argument_errors import wrong_tensor_element
 from mindtorch.size import Size
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn_once
@@ -12,7 +13,7 @@ from mindtorch.warning import warn_once
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors expanded to their common shape."""
-    given = _unpacked(tensors)
+    given = checked_tensors(tensors)
     shape = iterator.broadcast_shapes(*[tuple(tensor.shape) for tensor in given])
     return tuple([tensor if tensor.shape == shape else tensor.expand(shape) for tensor in given])
 
@@ -57,7 +58,14 @@ def _check_axes(given: Sequence[Any], indexing: str) -> None:
 
 def _unpacked(tensors: Sequence[Any]) -> list[Any]:
     """The tensors of a call that may have been given as one list."""
-    return list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
+    return checked_tensors(tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors)
+
+
+def checked_tensors(tensors: Sequence[Any]) -> list[Any]:
+    """The arguments of a call that takes any number of tensors, and nothing else."""
+    if not all(isinstance(tensor, Tensor) for tensor in tensors):
+        raise wrong_tensor_element(tensors, 0)
+    return list(tensors)
 
 
 def atleast_1d(*tensors: Any) -> Any:
@@ -89,7 +97,7 @@ def _at_least_3d(tensor: Any) -> Any:
 
 def cartesian_prod(*tensors: Any) -> Tensor:
     """All combinations of an element of each 1-d tensor, one a row."""
-    given = _unpacked(tensors)
+    given = checked_tensors(tensors)
     for tensor in given:
         if tensor.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
@@ -98,18 +106,7 @@ def cartesian_prod(*tensors: Any) -> Tensor:
 
 def block_diag(*tensors: Any) -> Tensor:
     """A matrix with the given ones along its diagonal and zero elsewhere."""
-    blocks = [atleast_2d(tensor) for tensor in tensors]
-    for number, block in enumerate(blocks):
-        if block.ndim > 2:
-            raise RuntimeError(
-                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {number} has {block.ndim} "
-                "dimensions"
-            )
-    width, left, rows = sum(block.shape[1] for block in blocks), 0, []
-    for block in blocks:
-        rows.append(ops.constant_pad_nd(block, (left, width - left - block.shape[1])))
-        left += block.shape[1]
-    return ops.cat(rows)
+    return ops.block_diag(checked_tensors(tensors))
 
 
 def _each(tensors: Sequence[Any], change: Any) -> Any:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch.autograd.outputs import write_out
+from mindtorch.broadcasting import checked_tensors
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dtype import dtype as Dtype
@@ -51,8 +52,8 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = _COMPUTE_MODES[0
 
 def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the order of least work."""
-    found = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices
-    return ops.chain_matmul(list(found)) if out is None else ops.chain_matmul_out(list(found), out=out)
+    given = checked_tensors(matrices)
+    return ops.chain_matmul(given) if out is None else ops.chain_matmul_out(given, out=out)
 
 
 @extend_tensor

@@ -2506,6 +2506,27 @@ def hinge_embedding_loss(make):
 
 
 @samples
+def margin_ranking_loss(make):
+    signs = TensorSpec(np.where(make.random.rand(3, 4) < 0.5, -1, 1), make.dtype, differentiable=False)
+    for reduction in (0, 1, 2):
+        yield call(make(3, 4), make(3, 4), signs, 0.25, reduction)
+
+
+@samples
+def cosine_embedding_loss(make):
+    signs = TensorSpec(np.array([1, -1, 1]), make.dtype, differentiable=False)
+    for reduction in (0, 1, 2):
+        yield call(make(3, 4), make(3, 4), signs, 0.25, reduction)
+    yield call(make(4), make(4), TensorSpec(np.array(-1), make.dtype, differentiable=False), 0.0, 0)
+
+
+@samples
+def triplet_margin_loss(make):
+    for reduction in (0, 1, 2):
+        yield call(make(3, 4), make(3, 4), make(3, 4), 1.5, 2.0, 1e-6, reduction == 1, reduction)
+
+
+@samples
 def poisson_nll_loss(make):
     counts = TensorSpec(make.random.randint(0, 6, (3, 4)) + 0.5, make.dtype, differentiable=False)
     for reduction in (0, 1, 2):
@@ -3000,6 +3021,13 @@ def side_by_side(make):
     yield call([make(3), make(2)])
     yield call([make(2, 3), make(2, 1)])
     yield call([make(), make()])
+
+
+@samples
+def blocks(make):
+    yield call([make(2, 3), make(), make(2)])
+    yield call([make(1, 2), make(2, 0), make(0)])
+    yield call([make()])
 
 
 @samples

@@ -9,8 +9,8 @@ from ..model import Argument, ListType, Model, Op
 # What NumPy calls an argument; the generated functions take both spellings, as torch's do.
 NUMPY_SPELLINGS = {"dim": "axis", "keepdim": "keepdims"}
 
-# Names that schemas use for defaults, and what they mean in Python.
-_NAMED_DEFAULTS = {"Mean": "1", "long": "int64", "contiguous_format": "contiguous_format"}
+# Names that schemas use for defaults, and what they mean in Python. (That a mean is none there is torch's.)
+_NAMED_DEFAULTS = {"Mean": "0", "long": "int64", "contiguous_format": "contiguous_format"}
 
 _TENSOR_OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 

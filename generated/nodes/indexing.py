@@ -9,6 +9,7 @@ which `node.unpack()` checks and gives back; numbers have slots of their own. `a
 
 from mindtorch.autograd.formulas.common import conj, maybe_multiply
 from mindtorch.autograd.formulas.indexing import (
+    block_diag_backward,
     cat_backward,
     gather_backward,
     index_backward,
@@ -250,6 +251,18 @@ class StackBackward0(Node):
         if grad is None:
             return (None,) * len(edges)
         tensors_grad = grad.unbind(node.dim)
+        return (*tensors_grad,)
+
+
+class BlockDiagBackward0(Node):
+    """block_diag(Tensor[] tensors) -> Tensor"""
+
+    __slots__ = ("tensors_shapes",)
+
+    def apply(node, edges, grad):
+        if grad is None:
+            return (None,) * len(edges)
+        tensors_grad = block_diag_backward(grad, node.tensors_shapes)
         return (*tensors_grad,)
 
 

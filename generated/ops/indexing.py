@@ -1651,6 +1651,28 @@ def vstack_out(tensors, *, out):
     return composite.vstack_out(tensors, out=out)
 
 
+def block_diag(tensors):
+    """block_diag(Tensor[] tensors) -> Tensor"""
+    if state.interceptors and intercepts(block_diag, tensors):
+        return call(block_diag, tensors)
+    if type(tensors) is not list and not isinstance(tensors, (list, tuple)):
+        return raise_bad_argument(block_diag, tensors)
+    node = None
+    if (state.grad_everywhere or thread.grad_enabled) and not (state.interceptors and looks_inside(tensors)):
+        tensors_edges = edges_of(tensors)
+        if tensors_edges:
+            node = nodes.BlockDiagBackward0()
+            node.sequence_nr = next_sequence_nr()
+            node.next_edges = tensors_edges
+            node.tensors_shapes = [tensor.shape for tensor in tensors]
+    if node is not None:
+        return recorded(node, composite.block_diag, tensors)
+    try:
+        return composite.block_diag(tensors)
+    except CALL_ERRORS as error:
+        raise explained(error, block_diag, (block_diag,), (tensors,), {}) from None
+
+
 _repeat_kernels = kernel_table("repeat")
 
 

@@ -219,7 +219,7 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
     return out
 
 
-def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100, *, out=None):
+def nll_loss(input, target, weight=None, reduction=0, ignore_index=-100, *, out=None):
     """nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> Tensor"""
     if state.interceptors and intercepts(nll_loss, input, target, weight):
         return call(nll_loss, input, target, weight, reduction, ignore_index, out=out)
@@ -241,7 +241,7 @@ def nll_loss(input, target, weight=None, reduction=1, ignore_index=-100, *, out=
         raise explained(error, nll_loss, (nll_loss,), (input, target, weight, reduction, ignore_index), {}) from None
 
 
-def nll_loss_out(input, target, weight=None, reduction=1, ignore_index=-100, *, out):
+def nll_loss_out(input, target, weight=None, reduction=0, ignore_index=-100, *, out):
     """nll_loss.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(nll_loss_out, input, target, weight, out):
         return call(nll_loss_out, input, target, weight, reduction, ignore_index, out=out)
@@ -455,7 +455,7 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
     return out
 
 
-def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100, *, out=None):
+def nll_loss2d(input, target, weight=None, reduction=0, ignore_index=-100, *, out=None):
     """nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> Tensor"""
     if state.interceptors and intercepts(nll_loss2d, input, target, weight):
         return call(nll_loss2d, input, target, weight, reduction, ignore_index, out=out)
@@ -479,7 +479,7 @@ def nll_loss2d(input, target, weight=None, reduction=1, ignore_index=-100, *, ou
         ) from None
 
 
-def nll_loss2d_out(input, target, weight=None, reduction=1, ignore_index=-100, *, out):
+def nll_loss2d_out(input, target, weight=None, reduction=0, ignore_index=-100, *, out):
     """nll_loss2d.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(nll_loss2d_out, input, target, weight, out):
         return call(nll_loss2d_out, input, target, weight, reduction, ignore_index, out=out)
@@ -499,7 +499,7 @@ def nll_loss2d_out(input, target, weight=None, reduction=1, ignore_index=-100, *
     return composite.nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
 
 
-def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
+def nll_loss_nd(input, target, weight=None, reduction=0, ignore_index=-100):
     """nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100) -> Tensor"""
     if state.interceptors and intercepts(nll_loss_nd, input, target, weight):
         return call(nll_loss_nd, input, target, weight, reduction, ignore_index)
@@ -521,7 +521,7 @@ def nll_loss_nd(input, target, weight=None, reduction=1, ignore_index=-100):
         ) from None
 
 
-def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-100, label_smoothing=0.0):
+def cross_entropy_loss(input, target, weight=None, reduction=0, ignore_index=-100, label_smoothing=0.0):
     """cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt ignore_index=-100, float label_smoothing=0.0) -> Tensor"""
     if state.interceptors and intercepts(cross_entropy_loss, input, target, weight):
         return call(cross_entropy_loss, input, target, weight, reduction, ignore_index, label_smoothing)
@@ -552,7 +552,7 @@ def cross_entropy_loss(input, target, weight=None, reduction=1, ignore_index=-10
 _mse_loss_kernels = kernel_table("mse_loss")
 
 
-def mse_loss(input, target, reduction=1, *, out=None):
+def mse_loss(input, target, reduction=0, *, out=None):
     """mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(mse_loss, input, target):
         return call(mse_loss, input, target, reduction, out=out)
@@ -581,7 +581,7 @@ def mse_loss(input, target, reduction=1, *, out=None):
         raise explained(error, mse_loss, (mse_loss,), (input, target, reduction), {}) from None
 
 
-def mse_loss_out(input, target, reduction=1, *, out):
+def mse_loss_out(input, target, reduction=0, *, out):
     """mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(mse_loss_out, input, target, out):
         return call(mse_loss_out, input, target, reduction, out=out)
@@ -678,7 +678,7 @@ def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
     return out
 
 
-def l1_loss(input, target, reduction=1):
+def l1_loss(input, target, reduction=0):
     """l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(l1_loss, input, target):
         return call(l1_loss, input, target, reduction)
@@ -697,7 +697,7 @@ def l1_loss(input, target, reduction=1):
 _smooth_l1_loss_kernels = kernel_table("smooth_l1_loss")
 
 
-def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
+def smooth_l1_loss(input, target, reduction=0, beta=1.0, *, out=None):
     """smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor"""
     if state.interceptors and intercepts(smooth_l1_loss, input, target):
         return call(smooth_l1_loss, input, target, reduction, beta, out=out)
@@ -729,7 +729,7 @@ def smooth_l1_loss(input, target, reduction=1, beta=1.0, *, out=None):
         raise explained(error, smooth_l1_loss, (smooth_l1_loss,), (input, target, reduction, beta), {}) from None
 
 
-def smooth_l1_loss_out(input, target, reduction=1, beta=1.0, *, out):
+def smooth_l1_loss_out(input, target, reduction=0, beta=1.0, *, out):
     """smooth_l1_loss.out(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(smooth_l1_loss_out, input, target, out):
         return call(smooth_l1_loss_out, input, target, reduction, beta, out=out)
@@ -841,7 +841,7 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
     return out
 
 
-def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
+def huber_loss(input, target, reduction=0, delta=1.0, *, out=None):
     """huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor"""
     if state.interceptors and intercepts(huber_loss, input, target):
         return call(huber_loss, input, target, reduction, delta, out=out)
@@ -878,7 +878,7 @@ def huber_loss(input, target, reduction=1, delta=1.0, *, out=None):
         raise explained(error, huber_loss, (huber_loss,), (input, target, reduction, delta), {}) from None
 
 
-def huber_loss_out(input, target, reduction=1, delta=1.0, *, out):
+def huber_loss_out(input, target, reduction=0, delta=1.0, *, out):
     """huber_loss.out(Tensor self, Tensor target, int reduction=Mean, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(huber_loss_out, input, target, out):
         return call(huber_loss_out, input, target, reduction, delta, out=out)
@@ -921,7 +921,7 @@ def huber_loss_backward(grad_output, input, target, reduction, delta):
 _binary_cross_entropy_kernels = kernel_table("binary_cross_entropy")
 
 
-def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
+def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
     """binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(binary_cross_entropy, input, target, weight):
         return call(binary_cross_entropy, input, target, weight, reduction, out=out)
@@ -964,7 +964,7 @@ def binary_cross_entropy(input, target, weight=None, reduction=1, *, out=None):
         ) from None
 
 
-def binary_cross_entropy_out(input, target, weight=None, reduction=1, *, out):
+def binary_cross_entropy_out(input, target, weight=None, reduction=0, *, out):
     """binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(binary_cross_entropy_out, input, target, weight, out):
         return call(binary_cross_entropy_out, input, target, weight, reduction, out=out)
@@ -996,7 +996,7 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=1, *, out):
 _binary_cross_entropy_backward_kernels = kernel_table("binary_cross_entropy_backward")
 
 
-def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduction=1, *, out=None):
+def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduction=0, *, out=None):
     """binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(binary_cross_entropy_backward, grad_output, input, target, weight):
         return call(binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
@@ -1050,7 +1050,7 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
         ) from None
 
 
-def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, reduction=1, *, out):
+def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, reduction=0, *, out):
     """binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) grad_input) -> Tensor(a!)"""
     if state.interceptors and intercepts(binary_cross_entropy_backward_out, grad_output, input, target, weight, out):
         return call(binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out)
@@ -1089,7 +1089,7 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
 _binary_cross_entropy_with_logits_kernels = kernel_table("binary_cross_entropy_with_logits")
 
 
-def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
+def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=0):
     """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(binary_cross_entropy_with_logits, input, target, weight, pos_weight):
         return call(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
@@ -1512,7 +1512,7 @@ def _ctc_loss_backward(
     )
 
 
-def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
+def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
     """ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor"""
     if state.interceptors and intercepts(ctc_loss_IntList, log_probs, targets):
         return call(
@@ -1548,7 +1548,7 @@ def ctc_loss_IntList(log_probs, targets, input_lengths, target_lengths, blank=0,
         ) from None
 
 
-def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
+def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
     """ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor"""
     if state.interceptors and intercepts(ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths):
         return call(ctc_loss_Tensor, log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
@@ -1588,10 +1588,10 @@ def ctc_loss_Tensor(log_probs, targets, input_lengths, target_lengths, blank=0, 
         ) from None
 
 
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
     """ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor
     ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor
-    ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False)
+    ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False)
     """
     try:
         if isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor):
@@ -1614,7 +1614,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     )
 
 
-def hinge_embedding_loss(input, target, margin=1.0, reduction=1):
+def hinge_embedding_loss(input, target, margin=1.0, reduction=0):
     """hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor"""
     if state.interceptors and intercepts(hinge_embedding_loss, input, target):
         return call(hinge_embedding_loss, input, target, margin, reduction)
@@ -1631,6 +1631,82 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=1):
     except CALL_ERRORS as error:
         raise explained(
             error, hinge_embedding_loss, (hinge_embedding_loss,), (input, target, margin, reduction), {}
+        ) from None
+
+
+def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=0):
+    """margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor"""
+    if state.interceptors and intercepts(margin_ranking_loss, input1, input2, target):
+        return call(margin_ranking_loss, input1, input2, target, margin, reduction)
+    if not isinstance(input1, Tensor):
+        return raise_bad_argument(margin_ranking_loss, input1, input2, target, margin, reduction)
+    if not isinstance(input2, Tensor):
+        return raise_bad_argument(margin_ranking_loss, input1, input2, target, margin, reduction)
+    if not isinstance(target, Tensor):
+        return raise_bad_argument(margin_ranking_loss, input1, input2, target, margin, reduction)
+    if type(margin) is not float:
+        margin = float_of(margin, "margin_ranking_loss", "margin", 4)
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        reduction = int_of(reduction, "margin_ranking_loss", "reduction", 5)
+    try:
+        return composite.margin_ranking_loss(input1, input2, target, margin, reduction)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, margin_ranking_loss, (margin_ranking_loss,), (input1, input2, target, margin, reduction), {}
+        ) from None
+
+
+def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=0):
+    """cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor"""
+    if state.interceptors and intercepts(cosine_embedding_loss, input1, input2, target):
+        return call(cosine_embedding_loss, input1, input2, target, margin, reduction)
+    if not isinstance(input1, Tensor):
+        return raise_bad_argument(cosine_embedding_loss, input1, input2, target, margin, reduction)
+    if not isinstance(input2, Tensor):
+        return raise_bad_argument(cosine_embedding_loss, input1, input2, target, margin, reduction)
+    if not isinstance(target, Tensor):
+        return raise_bad_argument(cosine_embedding_loss, input1, input2, target, margin, reduction)
+    if type(margin) is not float:
+        margin = float_of(margin, "cosine_embedding_loss", "margin", 4)
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        reduction = int_of(reduction, "cosine_embedding_loss", "reduction", 5)
+    try:
+        return composite.cosine_embedding_loss(input1, input2, target, margin, reduction)
+    except CALL_ERRORS as error:
+        raise explained(
+            error, cosine_embedding_loss, (cosine_embedding_loss,), (input1, input2, target, margin, reduction), {}
+        ) from None
+
+
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction=0):
+    """triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, float eps=1e-06, bool swap=False, int reduction=Mean) -> Tensor"""
+    if state.interceptors and intercepts(triplet_margin_loss, anchor, positive, negative):
+        return call(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
+    if not isinstance(anchor, Tensor):
+        return raise_bad_argument(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
+    if not isinstance(positive, Tensor):
+        return raise_bad_argument(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
+    if not isinstance(negative, Tensor):
+        return raise_bad_argument(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction)
+    if type(margin) is not float:
+        margin = float_of(margin, "triplet_margin_loss", "margin", 4)
+    if type(p) is not float:
+        p = float_of(p, "triplet_margin_loss", "p", 5)
+    if type(eps) is not float:
+        eps = float_of(eps, "triplet_margin_loss", "eps", 6)
+    if swap is not False and swap is not True:
+        swap = bool_of(swap, "triplet_margin_loss", "swap", 7)
+    if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
+        reduction = int_of(reduction, "triplet_margin_loss", "reduction", 8)
+    try:
+        return composite.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            triplet_margin_loss,
+            (triplet_margin_loss,),
+            (anchor, positive, negative, margin, p, eps, swap, reduction),
+            {},
         ) from None
 
 
@@ -1658,7 +1734,7 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
         ) from None
 
 
-def kl_div(input, target, reduction=1, *, log_target=False):
+def kl_div(input, target, reduction=0, *, log_target=False):
     """kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor"""
     if state.interceptors and intercepts(kl_div, input, target):
         return call(kl_div, input, target, reduction, log_target=log_target)

@@ -150,6 +150,8 @@ OPS = (
     (SCHEMAS["hstack.out"], functions.hstack_out, {"composite": True}),
     (SCHEMAS["vstack"], functions.vstack, {"composite": True}),
     (SCHEMAS["vstack.out"], functions.vstack_out, {"composite": True}),
+    (SCHEMAS["block_diag"], functions.block_diag, {"composite": True, "differentiable": True}),
+    (SCHEMAS["block_diag.out"], CopiedOut(functions.block_diag), {"boxed": True}),
     (SCHEMAS["repeat"], functions.repeat, {"jvp": forward_ad.repeat, "differentiable": True, "tags": ("core",)}),
     (SCHEMAS["repeat.out"], CopiedOut(functions.repeat), {"boxed": True}),
     (SCHEMAS["flip"], functions.flip, {"jvp": forward_ad.flip, "differentiable": True, "tags": ("core",)}),

@@ -100,6 +100,9 @@ OPS = (
     (SCHEMAS["ctc_loss.IntList"], functions.ctc_loss_IntList, {"composite": True, "autocast": "fp32"}),
     (SCHEMAS["ctc_loss.Tensor"], functions.ctc_loss_Tensor, {"composite": True, "autocast": "fp32"}),
     (SCHEMAS["hinge_embedding_loss"], functions.hinge_embedding_loss, {"composite": True, "autocast": "fp32"}),
+    (SCHEMAS["margin_ranking_loss"], functions.margin_ranking_loss, {"composite": True, "autocast": "fp32"}),
+    (SCHEMAS["cosine_embedding_loss"], functions.cosine_embedding_loss, {"composite": True, "autocast": "fp32"}),
+    (SCHEMAS["triplet_margin_loss"], functions.triplet_margin_loss, {"composite": True, "autocast": "fp32"}),
     (SCHEMAS["poisson_nll_loss"], functions.poisson_nll_loss, {"composite": True, "autocast": "fp32"}),
     (SCHEMAS["kl_div"], functions.kl_div, {"composite": True, "autocast": "fp32"}),
 )

@@ -594,6 +594,9 @@ __all__ = [
     "_ctc_loss_backward",
     "ctc_loss",
     "hinge_embedding_loss",
+    "margin_ranking_loss",
+    "cosine_embedding_loss",
+    "triplet_margin_loss",
     "poisson_nll_loss",
     "kl_div",
     "bernoulli",
@@ -2834,7 +2837,7 @@ def rnn_relu_cell(
 ) -> Tensor: ...
 def huber_loss_backward(grad_output: Tensor, input: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor: ...
 def binary_cross_entropy_with_logits(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 1
+    input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 0
 ) -> Tensor: ...
 @overload
 def _ctc_loss(
@@ -2885,7 +2888,7 @@ def ctc_loss(
     input_lengths: Sequence[int],
     target_lengths: Sequence[int],
     blank: int = 0,
-    reduction: int = 1,
+    reduction: int = 0,
     zero_infinity: bool = False,
 ) -> Tensor: ...
 @overload
@@ -2895,14 +2898,30 @@ def ctc_loss(
     input_lengths: Tensor,
     target_lengths: Tensor,
     blank: int = 0,
-    reduction: int = 1,
+    reduction: int = 0,
     zero_infinity: bool = False,
 ) -> Tensor: ...
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1) -> Tensor: ...
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor: ...
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
+) -> Tensor: ...
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
+) -> Tensor: ...
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-06,
+    swap: bool = False,
+    reduction: int = 0,
+) -> Tensor: ...
 def poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor: ...
-def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor: ...
+def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor: ...
 @overload
 def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor: ...
 @overload

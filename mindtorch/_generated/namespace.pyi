@@ -97,6 +97,7 @@ def norm(
     input: Tensor, p: Number | None, dim: int | Sequence[int], keepdim: bool, *, dtype: dtype, out: Tensor | None = None
 ) -> Tensor: ...
 def nonzero(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def block_diag(tensors: Sequence[Tensor]) -> Tensor: ...
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor: ...
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor: ...
 def einsum(equation: str, tensors: Sequence[Tensor], *, path: Sequence[int] | None = None) -> Tensor: ...
@@ -726,7 +727,7 @@ def nll_loss(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    reduction: int = 1,
+    reduction: int = 0,
     ignore_index: int = -100,
     *,
     out: Tensor | None = None,
@@ -755,45 +756,45 @@ def nll_loss2d(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    reduction: int = 1,
+    reduction: int = 0,
     ignore_index: int = -100,
     *,
     out: Tensor | None = None,
 ) -> Tensor: ...
 def nll_loss_nd(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = 1, ignore_index: int = -100
+    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = 0, ignore_index: int = -100
 ) -> Tensor: ...
 def cross_entropy_loss(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    reduction: int = 1,
+    reduction: int = 0,
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
 ) -> Tensor: ...
-def mse_loss(input: Tensor, target: Tensor, reduction: int = 1, *, out: Tensor | None = None) -> Tensor: ...
+def mse_loss(input: Tensor, target: Tensor, reduction: int = 0, *, out: Tensor | None = None) -> Tensor: ...
 def mse_loss_backward(
     grad_output: Tensor, input: Tensor, target: Tensor, reduction: int, *, out: Tensor | None = None
 ) -> Tensor: ...
-def l1_loss(input: Tensor, target: Tensor, reduction: int = 1) -> Tensor: ...
+def l1_loss(input: Tensor, target: Tensor, reduction: int = 0) -> Tensor: ...
 def smooth_l1_loss(
-    input: Tensor, target: Tensor, reduction: int = 1, beta: float = 1.0, *, out: Tensor | None = None
+    input: Tensor, target: Tensor, reduction: int = 0, beta: float = 1.0, *, out: Tensor | None = None
 ) -> Tensor: ...
 def smooth_l1_loss_backward(
     grad_output: Tensor, input: Tensor, target: Tensor, reduction: int, beta: float, *, out: Tensor | None = None
 ) -> Tensor: ...
 def huber_loss(
-    input: Tensor, target: Tensor, reduction: int = 1, delta: float = 1.0, *, out: Tensor | None = None
+    input: Tensor, target: Tensor, reduction: int = 0, delta: float = 1.0, *, out: Tensor | None = None
 ) -> Tensor: ...
 def binary_cross_entropy(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = 1, *, out: Tensor | None = None
+    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = 0, *, out: Tensor | None = None
 ) -> Tensor: ...
 def binary_cross_entropy_backward(
     grad_output: Tensor,
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    reduction: int = 1,
+    reduction: int = 0,
     *,
     out: Tensor | None = None,
 ) -> Tensor: ...

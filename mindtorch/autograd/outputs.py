@@ -119,6 +119,7 @@ def _write(out: Any, result: Any) -> None:
 def write_back(tensors: Any, results: Any) -> Any:
     """Put the results of a composite op into its inputs, for the in-place variant."""
     if isinstance(tensors, Tensor):
+        check_result_dtype(results._mt_array.dtype, tensors._mt_array.dtype)
         return tensors.copy_(results)  # type: ignore[attr-defined]
     for tensor, result in zip(tensors, results, strict=True):
         tensor.copy_(result)

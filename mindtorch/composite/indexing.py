@@ -52,6 +52,23 @@ def _side_by_side(tensors: Sequence[Tensor]) -> tuple[list[Tensor], int]:
     return lifted, 0 if lifted[0].ndim == 1 else 1
 
 
+def block_diag(tensors):
+    for number, block in enumerate(tensors):
+        if block.ndim > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {number} has {block.ndim} "
+                "dimensions"
+            )
+    if not tensors:
+        return ops.zeros((1, 0))
+    blocks = [block.reshape((1, 1, *block.shape)[-2:]) for block in tensors]
+    width, left, rows = sum(block.shape[1] for block in blocks), 0, []
+    for block in blocks:
+        rows.append(ops.constant_pad_nd(block, (left, width - left - block.shape[1])))
+        left += block.shape[1]
+    return ops.cat(rows)
+
+
 def vstack(tensors):
     if not tensors:
         raise RuntimeError("vstack expects a non-empty TensorList")

@@ -3,7 +3,7 @@
 from math import prod
 
 from mindtorch.autograd.history import check_recorded_write
-from mindtorch.autograd.outputs import write_castable, write_out
+from mindtorch.autograd.outputs import write_back, write_castable, write_out
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.composite import out_forms
 from mindtorch.composite.decomposition_forms import cholesky_inverse_out as cholesky_inverse_out
@@ -266,7 +266,7 @@ def addr_(input, vec1, vec2, beta, alpha):
         raise RuntimeError(f"2D tensor expected, got {input.ndim}D tensor for input")
     if tuple(input.shape) != (vec1.size(0), vec2.size(0)):
         raise RuntimeError(f"size mismatch, input: {list(input.shape)}, v1: {list(vec1.shape)}, v2: {list(vec2.shape)}")
-    return input.copy_(addr(input, vec1, vec2, beta, alpha))
+    return write_back(input, addr(input, vec1, vec2, beta, alpha))
 
 
 def _check_vector(name: str, vector: Tensor) -> None:
@@ -280,6 +280,10 @@ def _check_addr(input: Tensor, vec1: Tensor, vec2: Tensor, beta, alpha) -> None:
     shape = (vec1.size(0), vec2.size(0))
     if tuple(input.shape) != shape:
         input.expand(shape)
+    is_boolean = all(each.dtype is boolean for each in (input, vec1, vec2))
+    for name, factor in (("beta", beta), ("alpha", alpha)):
+        if isinstance(factor, bool) and not is_boolean:
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
     if not any(each.is_floating_point() or each.is_complex() for each in (input, vec1, vec2)):
         for name, factor in (("beta", beta), ("alpha", alpha)):
             if isinstance(factor, float):

@@ -9,6 +9,7 @@ from typing import Any
 from mindtorch import geometry
 from mindtorch.autograd.formulas.common import is_traced
 from mindtorch.autograd.outputs import write_castable
+from mindtorch.backends.cpu.reduction import check_asked_dtype
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.tangents import without_forward_ad
@@ -32,6 +33,7 @@ def linalg_matrix_norm(
     first, second = _checked_dims(input, dim)
     if abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord:g} not supported.")
+    check_asked_dtype("matrix_norm", input.dtype.numpy, dtype)
     values = input if dtype is None else input.to(dtype)
     extreme = ops.amax if ord > 0 else ops.amin
     if abs(ord) == 2:
@@ -93,7 +95,7 @@ def linalg_norm(
     count = input.ndim if dims is None else len(dims)
     if ord is not None and count == 2:
         return linalg_matrix_norm(input, ord, (0, 1) if dims is None else dims, keepdim, dtype)
-    if ord is None and dims is not None and len(dims) > 2:
+    if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
     return ops.linalg_vector_norm(input, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
 
@@ -193,11 +195,20 @@ def _spectrum(input: Tensor, hermitian: bool) -> Tensor:
 def linalg_matrix_rank(input: Tensor, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Tensor:
     if input.ndim < 2:
         raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
+    _check_real("matrix_rank", atol=atol, rtol=rtol)
     _check_precision(input, rtol)
     values = _spectrum(input.detach(), hermitian)
     if not values.size(-1):
         return values.sum(-1).long()
     return (values > _tolerance(input, atol, rtol, values).unsqueeze(-1)).sum(-1)
+
+
+def _check_real(name: str, **tolerances: Any) -> None:
+    for which, value in tolerances.items():
+        if isinstance(value, Tensor) and value.is_complex():
+            raise RuntimeError(
+                f"torch.linalg.{name}: {which} tensor of complex type is not supported. Got {value.dtype.storage_name}"
+            )
 
 
 def _check_precision(input: Tensor, rtol: float | None) -> None:
@@ -220,6 +231,7 @@ def linalg_pinv(input: Tensor, atol: Any = None, rtol: Any = None, hermitian: bo
             f"linalg.pinv({input.dtype.storage_name}{{{list(input.shape)}}}): expected a tensor with 2 or more "
             "dimensions of float, double, cfloat or cdouble types"
         )
+    _check_real("pinv", atol=atol, rtol=rtol)
     if not input.numel():
         return input.transpose(-2, -1).clone(memory_format=contiguous_format)
     with without_forward_ad():
@@ -277,8 +289,8 @@ def _number_tensor(number: float, like: Tensor) -> Tensor:
 def linalg_pinv_rcond(input: Tensor, rcond: Any, hermitian: bool = False) -> Tensor:
     if not isinstance(rcond, Tensor):
         rcond = _number_tensor(rcond, input)
-    relative = rcond.unsqueeze(-1) if rcond.ndim else rcond
-    return ops.linalg_pinv_atol_rtol_tensor(input, rtol=relative, hermitian=hermitian)
+    _check_real("pinv", rcond=rcond)
+    return ops.linalg_pinv_atol_rtol_tensor(input, rtol=rcond, hermitian=hermitian)
 
 
 linalg_pinv_float_out = out_forms.of_castable("linalg.pinv", linalg_pinv_float)

@@ -376,20 +376,29 @@ def positive(input: Tensor) -> Tensor:
 
 
 def isin_number(elements: Tensor, test_element: Number, assume_unique: bool, invert: bool) -> Tensor:
+    _check_isin(elements.dtype, _SCALARS.get(type(test_element)))
     return ops.ne(elements, test_element) if invert else ops.eq(elements, test_element)
 
 
 def number_isin(element: Number, test_elements: Tensor, assume_unique: bool, invert: bool) -> Tensor:
+    _check_isin(_SCALARS.get(type(element)), test_elements.dtype)
     found = ops.eq(test_elements, element).any()
     return ~found if invert else found
 
 
 def isin(elements: Tensor, test_elements: Tensor, assume_unique: bool, invert: bool) -> Tensor:
-    for tensor in (elements, test_elements):
-        if tensor.dtype is boolean or tensor.is_complex():
-            raise RuntimeError(f"Unsupported input type encountered for isin(): {tensor.dtype.storage_name}")
+    _check_isin(elements.dtype, test_elements.dtype)
     found = ops.eq(elements.unsqueeze(-1), test_elements.reshape((-1,))).any(-1)
     return ~found if invert else found
+
+
+_SCALARS = {bool: boolean, complex: complex128}  # those that are refused
+
+
+def _check_isin(*dtypes: Dtype | None) -> None:
+    for dtype in filter(None, dtypes):
+        if dtype is boolean or dtype.is_complex:
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {dtype.storage_name}")
 
 
 isin_out = out_forms.of_same_dtype(isin)

@@ -157,10 +157,10 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
         raise RuntimeError(
             f"linalg.vander supports floating point, complex, and integer tensors, but got {x.dtype.storage_name}"
         )
-    if (N or 1) <= 1 and (N is not None or not x.ndim):
-        raise RuntimeError("N must be greater than 1.")
     x = x if x.ndim else x.unsqueeze(0)
     count = x.size(-1) if N is None else N
+    if count <= 1:
+        raise RuntimeError("N must be greater than 1.")
     column = x.unsqueeze(-1)
     ones = ops.ones_like(column)
     if not x.is_floating_point() and not x.is_complex():

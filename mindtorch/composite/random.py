@@ -191,8 +191,8 @@ def randperm_generator_out(n, generator, out):
 
 
 def _permute(target: Tensor, n: int, generator: Generator | None) -> Tensor:
-    if target.dtype is boolean:
-        raise NotImplementedError("\"randperm\" not implemented for 'Bool'")
+    if target.dtype is boolean or target.is_complex():
+        raise NotImplementedError(f"\"randperm\" not implemented for '{target.dtype.storage_name}'")
     return target.copy_(wrap(permutation(n, generator)))
 
 
@@ -309,7 +309,7 @@ _MOST_CATEGORIES = 2**24  # which a float32 counts
 
 
 def _check_probabilities(input: Tensor) -> None:
-    if not (input.max().item() < math.inf and input.min().item() >= 0):
+    if input.numel() and not (input.max().item() < math.inf and input.min().item() >= 0):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     _check_sums(input)
 

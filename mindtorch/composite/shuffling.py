@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import c_name
@@ -29,13 +30,15 @@ def pixel_shuffle(input, upscale_factor):
         return input.clone(memory_format=suggested_format(input._mt_array))
     split = input.reshape(*outer, channels // square, upscale_factor, upscale_factor, height, width)
     mixed = split.permute(*range(len(outer) + 1), -2, -4, -1, -3)
-    return _formatted(mixed.reshape(*outer, channels // square, height * upscale_factor, width * upscale_factor), input)
+    shape = *outer, channels // square, height * upscale_factor, width * upscale_factor
+    return _joined(mixed, shape, input)
 
 
-def _formatted(result: Tensor, input: Tensor) -> Tensor:
-    """The result in the memory format of the input."""
+def _joined(mixed: Tensor, shape: Sequence[int], input: Tensor) -> Tensor:
+    """A new tensor of the elements, in the memory format of the input. (Where nothing moves, reshape gives a view.)"""
+    result = ops._unsafe_view(mixed.clone(memory_format=contiguous_format), tuple(shape))
     form = suggested_format(input._mt_array)
-    return result if form is contiguous_format else result.contiguous(memory_format=form)
+    return result if form is contiguous_format else result.clone(memory_format=form)
 
 
 def pixel_unshuffle(input, downscale_factor):
@@ -57,7 +60,7 @@ def pixel_unshuffle(input, downscale_factor):
     low, wide = height // downscale_factor, width // downscale_factor
     split = input.reshape(*outer, channels, low, downscale_factor, wide, downscale_factor)
     mixed = split.permute(*range(len(outer) + 1), -3, -1, -4, -2)
-    return _formatted(mixed.reshape(*outer, channels * downscale_factor * downscale_factor, low, wide), input)
+    return _joined(mixed, (*outer, channels * downscale_factor * downscale_factor, low, wide), input)
 
 
 def channel_shuffle(input, groups):
@@ -70,8 +73,10 @@ def channel_shuffle(input, groups):
         raise RuntimeError(
             f"Number of channels must be divisible by groups. Got {channels} channels and {groups} groups."
         )
-    mixed = input.reshape(batch, groups, channels // groups, *rest).transpose(1, 2).reshape(input.shape)
-    return _formatted(mixed, input)
+    if not input.numel():
+        return ops.alias(input)
+    mixed = input.reshape(batch, groups, channels // groups, *rest).transpose(1, 2)
+    return _joined(mixed, input.shape, input)
 
 
 def bilinear(input1, input2, weight, bias):

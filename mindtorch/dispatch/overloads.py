@@ -27,6 +27,9 @@ def _python_name(name: str) -> str:
     return "input" if name == "self" else f"{name}_" if iskeyword(name) else name
 
 
+_MEAN = "Mean"
+
+
 class OpOverload:
     """One overload of an op, callable, as `torch.ops.aten.add.Tensor` is."""
 
@@ -40,6 +43,9 @@ class OpOverload:
         self.__module__ = packet.__module__
         # The bound method: calling an object that has `__call__` takes longer.
         self._call: Callable = entry.function.__call__ if entry.boxed else self._call_by_schema
+        self._has_mean = "=Mean" in entry.schema_text and not entry.boxed
+        if self._has_mean:
+            self._call = self._call_with_mean
 
     @property
     def _schema(self) -> Schema:
@@ -79,6 +85,14 @@ class OpOverload:
             return self._entry.function(*args, **kwargs)
         except TypeError as error:
             raise self._mismatch(args, kwargs) or error from None
+
+    def _call_with_mean(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self._call_by_schema(*args, **self.with_mean(args, kwargs))
+
+    def with_mean(self, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The keywords, with a reduction that is left out: a mean here, but none in torch's Python functions."""
+        place, mean = next((i, each) for i, each in enumerate(self._schema.arguments) if each.default == _MEAN)
+        return kwargs if len(args) > place else {mean.name: 1, **kwargs}
 
     def _python_keywords(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         kwargs = self._entry.in_python({_python_name(name): value for name, value in kwargs.items()})
@@ -151,6 +165,7 @@ class OpOverloadPacket:
         self._is_boxed = len(boxed) == len(entries)
         plain = entries if self._is_boxed else [entry for entry in entries if not entry.boxed]
         self._only = self._overload_of(plain[0])._call if len(plain) == 1 else None
+        self._mean = next((each for each in self._overloads.values() if each._has_mean), None)
         # The `out=` of ops whose Python function has none.
         self._copied_out = None
         if not self._is_boxed and len(boxed) == 1 and not any(entry.schema.is_out for entry in plain):
@@ -183,6 +198,8 @@ class OpOverloadPacket:
             return self._only(*args, **kwargs)
         if self._is_boxed:
             return self._fitting(args, kwargs)(*args, **kwargs)
+        if self._mean is not None:
+            kwargs = self._mean.with_mean(args, kwargs)
         return getattr(functions_of(self._namespace), self.__name__)(*args, **kwargs)
 
     def _fitting(self, args: tuple, kwargs: dict[str, Any]) -> OpOverload:

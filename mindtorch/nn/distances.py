@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch.autograd.grad_mode import no_grad
+from mindtorch.composite.pair_losses import pair_distance
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.autocast import with_autocast
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator.shapes import broadcast_shapes
 from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number
@@ -19,6 +19,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     dtype = result_type(x1, x2)
     if not dtype.is_floating_point:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {dtype.storage_name}")
+    if eps < 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
     shape = broadcast_shapes(x1.shape, x2.shape)
     x1, x2 = (_prepared(x, dtype, shape) for x in (x1, x2))
     return (x1 / _length(x1, dim, eps) * (x2 / _length(x2, dim, eps))).sum(dim)
@@ -39,12 +41,11 @@ def _length(x: Tensor, dim: int, eps: float) -> Tensor:
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of the differences of vectors along the last dimension."""
-    return ops.norm(ops.add_Scalar(x1 - x2, eps), p, -1, keepdim)
+    return pair_distance(x1, x2, p, eps, keepdim)
 
 
-def _reduced(losses: Tensor, reduction: str, size_average: Any = None, reduce: Any = None) -> Tensor:
-    number = reduction_number(legacy_reduction(size_average, reduce, reduction))
-    return reduced(losses, number)
+def _number(reduction: str, size_average: Any, reduce: Any) -> int:
+    return reduction_number(legacy_reduction(size_average, reduce, reduction))
 
 
 def huber_loss(
@@ -54,10 +55,9 @@ def huber_loss(
     if weight is None:
         return ops.huber_loss(input, target, reduction_number(reduction), delta)
     losses = ops.huber_loss(input, target, reduction_number("none"), delta)
-    return _reduced(losses * weight, reduction)
+    return reduced(losses * weight, reduction_number(reduction))
 
 
-@with_autocast("fp32")
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -68,15 +68,15 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """How far the wrong one of two numbers is ahead; target is 1 where the first should be larger, else -1."""
+    number = _number(reduction, size_average, reduce)
     if not input1.ndim == input2.ndim == target.ndim:
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
-    return _reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction, size_average, reduce)
+    return ops.margin_ranking_loss(input1, input2, target, margin, number)
 
 
-@with_autocast("fp32")
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -87,14 +87,9 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """1 minus the cosine of pairs with target 1, and the cosine above the margin of those with -1."""
-    product = (input1 * input2).sum(-1)
-    squares = ((input1 * input1).sum(-1) + 1e-12) * ((input2 * input2).sum(-1) + 1e-12)
-    cosine = product / squares.sqrt()
-    apart = ops.where(target == -1, (cosine - margin).clamp_min(0), ops.zeros_like(cosine))
-    return _reduced(ops.where(target == 1, 1 - cosine, apart), reduction, size_average, reduce)
+    return ops.cosine_embedding_loss(input1, input2, target, margin, _number(reduction, size_average, reduce))
 
 
-@with_autocast("fp32")
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -108,16 +103,7 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """How much farther, with a margin, the anchor is from its own kind than from the other."""
+    number = _number(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
-    ranks = [each.ndim for each in (anchor, positive, negative)]
-    if len(set(ranks)) > 1:
-        raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
-            "anchor {}D, positive {}D, and negative {}D inputs".format(*ranks)
-        )
-    near = pairwise_distance(anchor, positive, p, eps)
-    far = pairwise_distance(anchor, negative, p, eps)
-    if swap:
-        far = ops.minimum(far, pairwise_distance(positive, negative, p, eps))
-    return _reduced((margin + near - far).clamp_min(0), reduction, size_average, reduce)
+    return ops.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, number)

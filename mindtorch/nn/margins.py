@@ -54,7 +54,8 @@ def multilabel_soft_margin_loss(
     """The mean over classes of the cross entropy of each class by itself."""
     reduction = legacy_reduction(size_average, reduce, reduction)
     losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
-    losses = (losses if weight is None else losses * weight).sum(-1) / input.shape[-1]
+    dim = input.ndim - 1
+    losses = (losses if weight is None else losses * weight).sum(dim) / input.shape[dim]
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
     return reduced(losses, reduction_number(reduction))

@@ -124,22 +124,10 @@ OUTSIDE_OF_STORAGE = Cause(
 
 # -------------------- mindtorch is wrong, or lacks something --------------------
 
-BY_COLUMNS = Cause(
-    OURS,
-    "of an input that lies in memory by columns, torch has the gradient by columns where it begins with the "
-    "adjoint.",
-    takes="the reflections in torch's order",
-)
 IN_PARTS = Cause(
     OURS,
     "in forward mode these are taken apart into their parts, whose gradients lie in memory otherwise.",
     takes="forward formulas for ops that are made of others",
-)
-BLOCKS = Cause(
-    OURS,
-    "block_diag is padding and joining here; in torch it is an op of its own, whose gradients are views of the "
-    "one that comes.",
-    takes="an entry in ops.yaml with torch's gradient",
 )
 PARTS_OF_COMPLEX32 = Cause(
     OURS,
@@ -185,11 +173,7 @@ TABLE = Table(
     Known("as_strided_scatter", "second_gradient", WRITTEN_OVER),
     Known("as_strided_scatter", "tangent_of_gradient", WRITTEN_OVER),
     Known("bfloat16", "batched", MEMORY_FORMAT, samples="4"),
-    Known(
-        "block_diag", "gradient strides", BLOCKS, dtypes="float64 complex128 float32 float16 bfloat16", samples="0 1 3"
-    ),
-    Known("block_diag", "gradient strides", BLOCKS, dtypes="complex64", samples="0-2 4"),
-    Known("block_diag", "tangent_of_gradient strides", BLOCKS, samples="0 1 3"),
+    Known("block_diag", "tangent_of_gradient strides", IN_PARTS, samples="0 1 3"),
     Known("cdouble", "batched", MEMORY_FORMAT, samples="4"),
     Known("cfloat", "batched", MEMORY_FORMAT, samples="4"),
     Known("chalf", "batched", COMPLEX32),
@@ -268,8 +252,7 @@ TABLE = Table(
     Known("normal", "single_tangents", BROADCAST_MEAN, samples="4"),
     Known("normal", "tangent", BROADCAST_MEAN, samples="4"),
     Known("normal", "tangent_of_gradient", BROADCAST_MEAN, samples="4"),
-    Known("ormqr", "gradient strides", BY_COLUMNS, samples="0 3 4"),
-    Known("ormqr", "second_gradient strides", ORDER_OF_TERMS, samples="0 3"),
+    Known("ormqr", "second_gradient strides", ORDER_OF_TERMS, samples="0 3 4"),
     Known("pinverse", "tangent_of_gradient strides", IN_PARTS, samples="0 3 4"),
     Known("polar", "tangent_of_gradient strides", EXPANDED_FACTORS, samples="1-3"),
     Known("prod", "second_gradient strides", ORDER_OF_TERMS, samples="2"),

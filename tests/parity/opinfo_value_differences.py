@@ -170,6 +170,14 @@ TABLE = Table(
     Known("native_batch_norm", "out integral", REFUSED_OUT),
     Known("native_group_norm", "noncontiguous", CONTIGUOUS_ONLY, samples="0-11 16-20"),
     Known("nn_functional_avg_pool3d", "out turned", ORDER_OF_MEMORY),
+    Known(
+        "nn_functional_binary_cross_entropy_with_logits",
+        "function, noncontiguous",
+        HALF_NAN,
+        dtypes="bfloat16",
+        samples="14",
+    ),
+    Known("nn_functional_nll_loss", "function, noncontiguous", HALF_NAN, dtypes="bfloat16", samples="24"),
     Known("nn_functional_gelu", "out turned", ORDER_OF_MEMORY, dtypes="bfloat16 float32", samples="0 2 4"),
     Known(
         "nn_functional_interpolate_bicubic",
@@ -190,12 +198,6 @@ TABLE = Table(
     Known(
         "nn_functional_upsample_bilinear", "function, noncontiguous", WEIGHTS_OF_16_BITS, dtypes="uint8", samples="0-2"
     ),
-    Known("normal", "out empty", NOT_RESIZED, samples="3"),
-    Known("normal", "out turned", ORDER_OF_MEMORY, samples="2-4"),
-    Known("normal", "out integral", REFUSED_OUT, samples="0-4"),
-    Known("normal_number_mean", "out empty", NOT_RESIZED, samples="2"),
-    Known("normal_number_mean", "out turned", ORDER_OF_MEMORY, samples="2"),
-    Known("normal_number_mean", "out integral", REFUSED_OUT, samples="2"),
     Known(
         "special_airy_ai",
         "function, noncontiguous, out alike, out empty, out turned",

@@ -19,6 +19,9 @@ from tests.parity.opinfo_choice import chosen, spread
 from tests.parity.opinfo_shown import is_as_near, visible
 from tests.parity.opinfo_value_differences import TABLE, UNDETERMINED
 
+# Both libraries warn of compressed layouts, once: in whichever test is the first to have one.
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse CS[RC] tensor support is in beta:UserWarning")
+
 SAMPLES = 40  # of an operator for a dtype
 OUT_SAMPLES = 6
 

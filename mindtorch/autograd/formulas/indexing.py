@@ -65,6 +65,19 @@ def cat_backward(grad, shapes, dim):
     return grads
 
 
+def block_diag_backward(grad, shapes):
+    """Gradients of block_diag: each input's block, without the dimensions that it was given."""
+    grads, top, left = [], 0, 0
+    for shape in shapes:
+        rows, columns = (1, 1, *shape)[-2:]
+        block = grad.narrow(0, top, rows).narrow(1, left, columns)
+        top, left = top + rows, left + columns
+        for _ in range(2 - len(shape)):
+            block = block.squeeze(0)
+        grads.append(block)
+    return grads
+
+
 def repeat_backward(grad, repeats, shape):
     """Gradient of repeat: sum over the copies."""
     if 0 in repeats:

@@ -49,13 +49,13 @@ def _gradients(grad, reflections, matrix):
 
 
 def _of_inputs(of_vectors, of_factors, input):
-    """Gradients in the places where the vectors and factors are kept; none without any."""
+    """Gradients in the places where the vectors and factors are kept, in memory as these are; none without any."""
     if not of_vectors:
         return None, None
     columns = ops.cat(of_vectors, -1)
     missing = input.shape[-1] - columns.shape[-1]
     padded = ops.constant_pad_nd(columns, [0, missing]) if missing else columns
-    return padded.tril(-1), ops.cat(of_factors, -1)
+    return ops.zeros_like(input) + padded.tril(-1), ops.cat(of_factors, -1)
 
 
 def _identity(input):

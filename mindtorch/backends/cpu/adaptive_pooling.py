@@ -63,13 +63,16 @@ def _spread_rows(grad: np.ndarray, size: int) -> np.ndarray:
 
 
 def adaptive_maximum(x: np.ndarray, size: Dims) -> tuple[np.ndarray, np.ndarray]:
-    """The largest element of each cell, and its index in the flattened last dimensions."""
+    """The largest element of each cell, and its index in the flattened last dimensions: the first, or the last NaN."""
     dims = len(size)
     outer, inner = x.shape[:-dims], x.shape[-dims:]
     members = _members(inner, size)
     gathered = x.reshape(*outer, prod(inner))[..., members]
     best = gathered.argmax(-1)
     values = np.take_along_axis(gathered, best[..., None], -1)[..., 0]
+    if (is_wrong := np.isnan(values)).any():
+        last = gathered.shape[-1] - 1 - np.isnan(gathered[..., ::-1]).argmax(-1)
+        best = np.where(is_wrong, last, best)
     indices = np.take_along_axis(np.broadcast_to(members, gathered.shape), best[..., None], -1)[..., 0]
     return values, indices
 

@@ -232,6 +232,8 @@ def geometric(input, p, generator=None):
 def bernoulli_float(input, p=0.5, generator=None):
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    if input.dtype.kind == "c" and input.size:
+        raise not_implemented("bernoulli_scalar_cpu_", input)
     source, limit = generator or default_generator, np.uint64(math.ceil(p / _DOUBLE_STEP))
     return _fill(input, lambda count: source.wide_draws(count) & _DOUBLE_BITS < limit)
 

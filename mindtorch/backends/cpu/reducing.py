@@ -52,8 +52,8 @@ def store(result: Array, dtype: NumpyDtype, out: Array | None) -> Array:
         result = converted(result, dtype)
     if not result.flags.c_contiguous:
         return result.copy(order="C")
-    if result.ndim > 1 and 1 in result.shape:  # NumPy leaves any strides in dimensions of size 1
-        return result.reshape(-1).reshape(result.shape)
+    if 1 in result.shape:  # NumPy leaves any strides in dimensions of size 1
+        return result.reshape(-1).reshape(result.shape) if result.ndim > 1 else result.copy()
     return result
 
 

@@ -69,14 +69,16 @@ def _variance(op: str, input: Array, dim: Dims, correction: float | None, keepdi
     if is_integral(input.dtype):
         raise RuntimeError("std and var only support floating point and complex dtypes")
     dims = reduced_dims(dim, input.ndim)
-    freedom = count(input.shape, dims) - (1 if correction is None else real_number(correction))
+    elements = count(input.shape, dims)
+    freedom = elements - (1 if correction is None else real_number(correction))
     if freedom <= 0:
         warn(
             f"{op}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
             "numel divided by output numel).",
             UserWarning,
         )
-    return quiet(_mean_square_deviation, as_computed(input, input.dtype), dims, keepdim, freedom if freedom > 0 else 0)
+    divisor = freedom if freedom > 0 and elements else 0
+    return quiet(_mean_square_deviation, as_computed(input, input.dtype), dims, keepdim, divisor)
 
 
 def _mean_square_deviation(values: Array, dims: tuple[int, ...], keepdim: bool, freedom: float) -> Array:

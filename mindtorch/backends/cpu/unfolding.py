@@ -33,7 +33,7 @@ def im2col(input, kernel_size, dilation, padding, stride):
     images = input.reshape(-1, *input.shape[-3:])
     patches = windows(pad(images, geometry), tuple(kernel_size), blocks, geometry)
     columns = patches.reshape(*input.shape[:-3], input.shape[-3] * prod(kernel_size), prod(blocks))
-    return columns
+    return np.array(columns, order="C", copy=True if np.may_share_memory(columns, input) else None)
 
 
 def col2im(input, output_size, kernel_size, dilation, padding, stride):
