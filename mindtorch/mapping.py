@@ -6,10 +6,10 @@ import ctypes
 import errno
 import mmap
 import os
-import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -24,7 +24,32 @@ if _libc is not None:
     _libc.mmap.restype = ctypes.c_void_p
     _libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
     _libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+    _libc.close.argtypes = (ctypes.c_int,)
 _FAILED = ctypes.c_void_p(-1).value
+
+
+class _Release(ref):
+    """Has C functions called when a mapping goes.
+
+    In a `__del__`, Ctrl-C would be raised, and printed, as nothing can catch it there. Here no Python code runs: a
+    function of C is the callback of one reference, and the other one takes itself out of the set of all.
+    """
+
+    _as_parameter_ = 0  # callbacks get the reference, too: a number that the function does not look at
+    __eq__, __hash__ = object.__eq__, object.__hash__  # those of a mapping are not the same
+
+    releases: tuple[_Release, ...] = ()
+
+
+_releases: set[_Release] = set()
+
+
+def _release_with(mapping: Mapping, *calls: Callable) -> _Release:
+    """Have functions called when the mapping goes, unless what is returned here is discarded before."""
+    kept = _Release(mapping, _releases.discard)
+    kept.releases = tuple([_Release(mapping, each) for each in calls])
+    _releases.add(kept)
+    return kept
 
 
 class Mapping:
@@ -42,20 +67,22 @@ class Mapping:
         self.nbytes = max(nbytes, 1)
         self.filename = filename
         self.is_shared = is_shared
+        self._file = _release_with(self, _closing(descriptor))
         self.address, self._memory = _mapped(descriptor, self.nbytes, is_shared)
+        if self._memory is None:
+            _release_with(self, partial(_libc.munmap, self.address, self.nbytes))
 
     def close_file(self) -> None:
         """Close the file, so that the memory can no longer be handed on: for processes that run out of descriptors."""
         if self.descriptor is not None:
+            _releases.discard(self._file)
+            del self._file
             descriptor, self.descriptor = self.descriptor, None
             os.close(descriptor)
 
-    def __del__(self, is_finalizing: Any = sys.is_finalizing) -> None:
-        if is_finalizing():  # the module may be empty already; the system takes back what the process has
-            return
-        self.close_file()
-        if getattr(self, "_memory", self) is None:
-            _libc.munmap(self.address, self.nbytes)
+
+def _closing(descriptor: int) -> Callable:
+    return partial(_libc.close, descriptor) if _libc is not None else lambda _: os.close(descriptor)
 
 
 def _mapped(descriptor: int, nbytes: int, is_shared: bool) -> tuple[int, Any]:

@@ -116,6 +116,13 @@ CALLS = {
             ([1.0], 1),
         )
     },
+    "bytes as targets": lambda T: T.nn.functional.nll_loss(T.ones(1, 3), T.zeros(1, dtype=T.uint8)),
+    "bytes as targets of images": lambda T: T.nn.functional.nll_loss(
+        T.ones(1, 3, 2, 2), T.zeros(1, 2, 2, dtype=T.uint8)
+    ),
+    "no bytes as targets of images": lambda T: T.nn.functional.nll_loss(
+        T.ones(0, 3, 2, 2), T.zeros(0, 2, 2, dtype=T.uint8)
+    ),
     "dropout of complex numbers": lambda T: T.nn.functional.dropout(T.ones(2, dtype=T.complex64)),
     "bernoulli of complex numbers": lambda T: T.ones(2, dtype=T.complex64).bernoulli(0.5),
     "randperm of complex numbers": lambda T: T.randperm(2, dtype=T.complex64),

@@ -1,10 +1,15 @@
 """`mindtorch.multiprocessing`: what is sent to a process shares memory with it, however the process is started."""
 
+import ctypes
 import gc
 import multiprocessing
 import os
+import signal
 import sys
+import time
 import warnings
+import weakref
+from functools import partial
 from multiprocessing.reduction import ForkingPickler
 
 import pytest
@@ -189,3 +194,32 @@ def test_refusals():
     x.register_hook(abs)
     with pytest.warns(UserWarning, match="backward hook <built-in function abs> on tensor will not be serialized"):
         ForkingPickler.dumps(x)
+
+
+# -------------------- Ctrl-C --------------------
+
+
+class Reference(weakref.ref):
+    """One whose callback may be a C function, which gets a number for it."""
+
+    _as_parameter_ = 0
+
+
+@pytest.mark.parametrize("make", (lambda: torch.ones(2).share_memory_(), lambda: torch.ones(5000).share_memory_()))
+def test_ctrl_c_while_shared_memory_goes(make, monkeypatch):
+    """It is raised where the program can catch it. The signal comes just before the memory goes, in the same list."""
+    monkeypatch.setattr(mapping, "_arena", mapping._Arena())
+    printed, caught = [], False
+    monkeypatch.setattr(sys, "unraisablehook", printed.append)
+    press = partial(ctypes.CDLL(None)["raise"], signal.SIGINT)
+    key = {1}  # a set can be referred to weakly
+    reference = Reference(key, press)
+    held = [make(), key]  # the last one goes first
+    del key
+    try:
+        held.clear()
+        time.sleep(0.01)
+    except KeyboardInterrupt:
+        caught = True
+    assert caught and not printed
+    assert reference() is None

@@ -206,9 +206,9 @@ def slogdet(A, out=None):
     size = quiet(np.abs, diagonal)
     signs = np.where(size == 0, diagonal, quiet(np.divide, diagonal, size))
     sign = np.multiply.reduce(signs, -1) * _parity(pivots, A.dtype)
-    logarithm = np.ascontiguousarray(quiet(np.log, size).sum(-1))
+    logarithm = quiet(np.log, size).sum(-1)
     return _delivered(
-        (np.asarray(sign, A.dtype), np.asarray(logarithm, real_of(A.dtype)), columns_of(packed), pivots), out
+        (np.asarray(sign, A.dtype), np.asarray(logarithm, real_of(A.dtype), order="C"), columns_of(packed), pivots), out
     )
 
 

@@ -211,6 +211,8 @@ def _check_nll2d(input: np.ndarray, target: np.ndarray, weight: np.ndarray | Non
     if (input.shape[0], *input.shape[2:]) != target.shape:
         raise RuntimeError(f"size mismatch (got input: {list(input.shape)} , target: {list(target.shape)}")
     _check_nll_dtypes(input, target, weight, kernel)
+    if target.size:  # bytes are taken by name only
+        checks.expect_dtype(target, np.empty(0, np.int64))
 
 
 def _check_image_out(out: np.ndarray | None, input: np.ndarray) -> None:
