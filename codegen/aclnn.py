@@ -20,7 +20,7 @@ from .variants import result_argument_names
 from .yaml_source import Scalar
 
 # What stands for a value that no argument of the op has: the kind that it is for.
-WORDS = {"dtype": "d", "seed": "lq", "offset": "lq", "cubeMathType": "c"}
+WORDS = {"dtype": "d", "seed": "lq", "offset": "lq", "cubeMathType": "c", "convMathType": "c"}
 _INTEGERS = "chiulq"
 _POINTERS = "TLSRIFBz"
 # The kinds that an argument of a type can be given to: of one value, and of a list of them.

@@ -34,6 +34,7 @@ TAGS = tuple(
     " data_dependent_output inplace_view view_copy generated maybe_aliasing_or_mutating".split()
 )
 AUTOCAST = ("lower_precision_fp", "fp32", "promote")
+AUTOCAST_NPU = (*AUTOCAST, "fp32_set_opt_dtype", "fp32_append_dtype", "refused")
 _BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 INPLACE_OPERATORS = tuple(f"__i{name}__" for name in _BINARY if name != "matmul")  # which has no in-place variant
 UNARY_OPERATORS = tuple(f"__{name}__" for name in "neg pos abs invert".split())
@@ -124,6 +125,7 @@ OP_KEYS = (
     Key("aclnn", "text", "the ACLNN call that the NPU kernel is, or is made of"),
     Key("tags", "words", "PyTorch's tags", TAGS),
     Key("autocast", "word", "the dtype in which autocast gives the op its tensors", AUTOCAST),
+    Key("autocast_npu", "word", "the same on an NPU", AUTOCAST_NPU),
     Key("dtypes", "word", "the dtypes that the op computes on (default: all)", DTYPES),
     Key("samples", "word", "the generator of test inputs in tests/samples.py, or none"),
     Key("divergence", "text", "why the schema is not PyTorch's"),

@@ -371,6 +371,7 @@ class Op:
     aclnn: str | None = None
     tags: tuple[str, ...] = ()
     autocast: str | None = None
+    autocast_npu: str | None = None
     dtypes: str = "all"
     samples: str | None = None
     divergence: str | None = None

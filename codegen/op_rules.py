@@ -379,6 +379,7 @@ def _check_written(entry: OpEntry, op: Op, argument: Argument, problems: Problem
 # What the values of keys are about, where an argument is written besides `self`.
 _TROUBLE = {
     "autocast": "and would write to a copy in another dtype",
+    "autocast_npu": "and would write to a copy in another dtype",
     "batch": "which the samples of vmap would share",
     "view": "and a view is taken again from its base without being written",
 }

@@ -155,6 +155,7 @@ def _op(schema: FunctionSchema, values: _Values, yaml: Mapping) -> Op:
         aclnn=values.text("aclnn"),
         tags=values.words("tags"),
         autocast=values.text("autocast"),
+        autocast_npu=values.text("autocast_npu"),
         dtypes=values.text("dtypes") or "all",
         samples=_unless_none(values.text("samples")),
         divergence=values.text("divergence"),

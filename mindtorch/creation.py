@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import errors, nested_data, state
-from mindtorch.device import as_device, device
+from mindtorch.device import accelerator, as_device, device
 from mindtorch.dispatch import operators, torch_dispatch
 from mindtorch.dispatch.argument_types import PYTHON_TYPES
 from mindtorch.dispatch.overload_texts import no_overload
@@ -134,7 +134,7 @@ def sparse_coo_tensor(
     The indices are always checked, whatever `check_invariants` says.
     """
     if pin_memory:
-        raise _no_pinned_memory()
+        raise errors.no_pinned_memory()
     if values is None and (indices is None) != (size is None):  # nothing but zeros of a size
         size = tuple(indices if size is None else size)
         indices, values = np.zeros((len(size), 0), np.int64), np.zeros(0, get_default_dtype().numpy)
@@ -169,14 +169,15 @@ def _new_tensor(function: str, data: Any, dtype: Any, device: Any, requires_grad
     """A tensor with a copy of the data."""
     if type(requires_grad) is not bool:
         raise errors.argument_type(function, "requires_grad", None, "bool", requires_grad)
-    if pin_memory:
-        raise _no_pinned_memory()
+    if pin_memory and accelerator() is None:
+        raise errors.no_pinned_memory()
     dtype = _element_type(function, dtype)
     if isinstance(data, Tensor):
         target = data.device if device is None else as_device(device)
         result = _converted(data.detach().clone(), dtype, target)
     else:
         result = lifted(_converted(_cpu_tensor(data, dtype, copy=True), dtype, as_device(device)))
+    result = result.pin_memory() if pin_memory else result
     return require_grad(result) if requires_grad else result
 
 
@@ -210,13 +211,6 @@ def _warn_copy(call: str) -> None:
         "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
         f"sourceTensor.detach().clone().requires_grad_(True), rather than {call}.",
         UserWarning,
-    )
-
-
-def _no_pinned_memory() -> RuntimeError:
-    return RuntimeError(
-        "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on "
-        "this system."
     )
 
 

@@ -1,6 +1,7 @@
 """Devices: parsing, printing and the default device."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch import errors, state
@@ -10,6 +11,9 @@ DEVICE_TYPES = (
 ).split()
 # The types that torch does not know by name (torch calls them privateuseone), and those of out-of-tree backends.
 _extra_device_types = {"npu"}
+
+# How many devices there are of a type that can be the accelerator: what backends register.
+accelerators: dict[str, Callable[[], int]] = {}
 
 _DEVICE_STRING = re.compile(r"([a-z_]+)(?::(0|[1-9]\d*))?")
 
@@ -27,7 +31,9 @@ class device:
         if isinstance(type, device):
             type, index = type.type, type.index
         elif isinstance(type, int) and not isinstance(type, bool):
-            raise errors.no_accelerator()
+            type, index = accelerator(), _checked_index(type)
+            if type is None:
+                raise errors.no_accelerator()
         elif not isinstance(type, str):
             raise _bad_device(type)
         else:
@@ -67,6 +73,11 @@ class device:
 def register_device_type(name: str) -> None:
     """Let `device(name)` exist; the backend that serves it does this when it registers."""
     _extra_device_types.add(name)
+
+
+def accelerator() -> str | None:
+    """The type of devices that programs mean when they give a number only, if there is one."""
+    return next((name for name, count in accelerators.items() if count()), None)
 
 
 def _parse(text: str, index: int | None) -> tuple[str, int | None]:

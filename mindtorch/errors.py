@@ -141,6 +141,13 @@ def no_accelerator() -> RuntimeError:
     return RuntimeError("Cannot access accelerator device when none is available.")
 
 
+def no_pinned_memory() -> RuntimeError:
+    return RuntimeError(
+        "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on "
+        "this system."
+    )
+
+
 def no_kernel(op: str, backend: str, available: list[str]) -> NotImplementedError:
     return NotImplementedError(
         f"Could not run '{qualified(op)}' with arguments from the '{backend}' backend. This could be because the "

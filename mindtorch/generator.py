@@ -65,6 +65,7 @@ class Window:
 # The generators of other devices, by the device's type: what gives their class, and what seeds all of a type.
 of_devices: dict[str, Callable[[], type]] = {}
 seeders: list[Callable[[int], None]] = []
+default_generators: list[Callable[[], list["Generator"]]] = []  # those that devices in use draw from
 
 
 class Generator:

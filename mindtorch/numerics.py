@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from mindtorch.device import set_default_device
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import set_default_dtype
 from mindtorch.warning import warn, warn_once
@@ -85,6 +86,8 @@ def set_default_tensor_type(t: Any) -> None:
     if not isinstance(element_type, Dtype):
         raise TypeError("invalid type object: only floating-point types are supported as the default type")
     set_default_dtype(element_type)
+    if t.device.type != "cpu":
+        set_default_device(t.device)
 
 
 def set_flush_denormal(mode: bool) -> bool:

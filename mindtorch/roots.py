@@ -1,12 +1,12 @@
 """The buffer at the bottom of an array, which is what a storage is made of, and where an array lies in it."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindtorch import geometry
-from mindtorch.device import CPU
+from mindtorch import errors, geometry
+from mindtorch.device import CPU, accelerator
 from mindtorch.device import device as Device
 
 
@@ -100,6 +100,37 @@ def maker_of(device_type: str) -> Callable[[int, Device], Root] | None:
     if device_type not in makers and device_type in on_demand:
         on_demand[device_type]()
     return makers.get(device_type)
+
+
+class Pinner(NamedTuple):
+    """Memory of the CPU that devices of a type read and write by themselves: how to get some, and what is in it."""
+
+    allocate: Callable[[int], np.ndarray]
+    holds: Callable[[np.ndarray], bool]
+
+
+pinners: dict[str, Pinner] = {}  # by the type of device: what backends register
+
+
+def is_pinned(array: Any) -> bool:
+    """Whether an array lies in pinned memory."""
+    return isinstance(array, np.ndarray) and any([pinner.holds(array) for pinner in pinners.values()])
+
+
+def pinned_like(array: np.ndarray) -> np.ndarray:
+    """An array of the same shape, strides and dtype in pinned memory of the accelerator, not initialised."""
+    kind = accelerator()
+    if kind is None:
+        raise errors.no_accelerator()
+    nbytes = geometry.extent_of(array.shape, array.strides) + array.itemsize - 1 if array.size else 0
+    return np.ndarray(array.shape, array.dtype, pinners[kind].allocate(nbytes), 0, array.strides)
+
+
+def pinned_copy(array: np.ndarray) -> np.ndarray:
+    """The same for the contents, which are copied."""
+    target = pinned_like(array)
+    np.copyto(target, array)
+    return target
 
 
 class Block:

@@ -53,7 +53,7 @@ class ThreadState(threading.local):
     switches: Any = None  # `_Switches`, to be counted out when the thread ends; False for the main one
     grad_layout_enforced = True  # see Note [Gradient layout contract] in mindtorch.autograd.accumulate_grad
     view_replay = False  # whether views of rewritten bases are always taken again by their functions
-    autocast: Any = None  # the lower precision that calls are cast to; see mindtorch.dispatch.autocast
+    autocast: Any = None  # by device, the lower precision that calls are cast to; see mindtorch.dispatch.autocast
     profiler: Any = None  # what takes the times of calls; see mindtorch.profiler
     skip_data = False  # whether files are written and read without the data of their storages
     recorder: Any = None  # what writes the calls down; see mindtorch.program

@@ -12,11 +12,12 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from mindtorch import aligned, errors, geometry
-from mindtorch.device import CPU, as_device
+from mindtorch.device import CPU, accelerator, as_device
 from mindtorch.device import device as Device
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.mapping import mapping_of, root_of_file, shared_root
-from mindtorch.roots import Block, HostRoot, as_root, bytes_of, maker_of, memory_of, root_of
+from mindtorch.roots import Block, HostRoot, as_root, bytes_of, maker_of, memory_of, pinned_copy, root_of
+from mindtorch.roots import is_pinned as _is_pinned
 
 # Called with the old root and the storage when its memory has moved. The layer of the tensors puts a function here that
 # gives those which look at the old root an array on the new one.
@@ -83,10 +84,15 @@ class UntypedStorage:
         return mapping_of(self._root) is None
 
     def is_pinned(self, device: Any = None) -> bool:
-        return False
+        return _is_pinned(self._root)
 
     def pin_memory(self, device: Any = None) -> "UntypedStorage":
-        raise errors.no_accelerator()
+        """The same bytes in memory that the accelerator reads and writes by itself."""
+        if accelerator() is None:
+            raise errors.no_accelerator()
+        if self.device.type != "cpu":
+            raise TypeError(f"cannot pin '{self.type()}' only CPU memory can be pinned")
+        return self if self.is_pinned() else _storage_on(root_of(pinned_copy(self.memory.to_host())))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UntypedStorage) and self._root is other._root

@@ -2,15 +2,18 @@
 
 from typing import Any
 
-from mindtorch.device import as_device
+from mindtorch.device import accelerator, accelerators, as_device
 from mindtorch.device import device as Device
+from mindtorch.lazy import lazy
 
+_modules: dict[str, Any] = {"npu": lazy("mindtorch.npu")}  # of devices that have streams
 _NO_EVENTS = "cpu backend doesn't support events."
 
 
-def _on_cpu(device: Any) -> Device:
-    wanted = as_device("cpu" if device is None else device)
-    if wanted.type != "cpu":
+def _on(device: Any) -> Device:
+    """The device that is meant; that of the accelerator, or the CPU, if none is given."""
+    wanted = as_device((accelerator() or "cpu") if device is None else device)
+    if wanted.type != "cpu" and (wanted.type not in accelerators or not accelerators[wanted.type]()):
         raise RuntimeError(f"PyTorch is not linked with support for {wanted.type} devices")
     return wanted
 
@@ -21,8 +24,13 @@ class Stream:
     torch_name = "torch.Stream"
     stream_id, device_index, device_type = 0, -1, 0
 
+    def __new__(cls, device: Any = None, *args: Any, **kwargs: Any) -> "Stream":
+        if cls is Stream and (kind := _on(device).type) != "cpu":
+            cls = _modules[kind].Stream
+        return super().__new__(cls)
+
     def __init__(self, device: Any = None, *, priority: int = 0) -> None:
-        self.device = _on_cpu(device)
+        self.device = _on(device)
 
     def query(self) -> bool:
         """Everything before is computed already."""
@@ -65,10 +73,15 @@ class Event:
     torch_name = "torch.Event"
     event_id = 0
 
+    def __new__(cls, device: Any = None, *args: Any, **kwargs: Any) -> "Event":
+        if cls is Event and (kind := _on(device).type) != "cpu":
+            cls = _modules[kind].Event
+        return super().__new__(cls)
+
     def __init__(
         self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
     ) -> None:
-        self.device = _on_cpu(device)
+        self.device = _on(device)
         self._enable_timing = enable_timing
 
     def query(self) -> bool:

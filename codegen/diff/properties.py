@@ -160,9 +160,13 @@ def _batch(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
 
 
 def _autocast(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
-    if old.autocast != new.autocast:
-        rule = f"gives the op {new.autocast}" if new.autocast else "leaves the op alone"
-        yield _changed(subject, "B014", f"autocast {rule}", old.autocast, new.autocast)
+    for device, before, now in (
+        ("", old.autocast, new.autocast),
+        (" on an NPU", old.autocast_npu, new.autocast_npu),
+    ):
+        if before != now:
+            rule = f"gives the op {now}" if now else "leaves the op alone"
+            yield _changed(subject, "B014", f"autocast{device} {rule}", before, now)
 
 
 def _unwritten(name: str | None) -> str | None:

@@ -27,6 +27,8 @@ _FROM_RUNTIME = (
 )
 # The shape rules of ops whose tensors may also be numbers, or 0-dim tensors of the CPU.
 _ELEMENTWISE = ("broadcast", "broadcast_reversed")
+# What programs choose for all calls.
+_SETTINGS = {"cubeMathType": "settings.cube_math_type", "convMathType": "settings.conv_math_type"}
 _PARTS_OF_A_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -222,8 +224,8 @@ class _Form:
         argument = self.op.schema.argument(value.name)
         if value.name == "dtype":
             return f"{self.first_result}.dtype"
-        if value.name == "cubeMathType":
-            return "settings.cube_math_type"
+        if value.name in _SETTINGS:
+            return _SETTINGS[value.name]
         if argument is None:
             return self.results.get(value.name, value.name)
         name = self.variables[value.name]

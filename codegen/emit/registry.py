@@ -110,8 +110,9 @@ def _row(model: Model, op: Op) -> Row:
     if op.tags:
         tags = tuple_of(f'"{tag}"' for tag in op.tags)
         details.append(f'"tags": {tags}')
-    if op.autocast and op.kind == "functional":
-        details.append(f'"autocast": "{op.autocast}"')
+    policies = {device: policy for device, policy in (("cpu", op.autocast), ("npu", op.autocast_npu)) if policy}
+    if policies and op.kind == "functional":
+        details.append(f'"autocast": {json.dumps(policies)}')
     return Row(registered_name(model, op), f"functions.{function_name(model, op)}", tuple(details))
 
 

@@ -145,7 +145,7 @@ OPS = (
     (SCHEMAS["zero.out"], CopiedOut(functions.zero_default), {"boxed": True}),
     (SCHEMAS["complex"], functions.complex, {"jvp": forward_ad.complex, "differentiable": True}),
     (SCHEMAS["complex.out"], functions.complex_out, {}),
-    (SCHEMAS["polar"], functions.polar, {"composite": True, "differentiable": True, "autocast": "fp32"}),
+    (SCHEMAS["polar"], functions.polar, {"composite": True, "differentiable": True, "autocast": {"cpu": "fp32"}}),
     (SCHEMAS["polar.out"], functions.polar_out, {"composite": True}),
     (SCHEMAS["empty_permuted"], functions.empty_permuted, {"composite": True}),
     (SCHEMAS["empty_permuted.out"], CopiedOut(functions.empty_permuted), {"boxed": True}),

@@ -27,7 +27,7 @@ OPS = (
     (
         SCHEMAS["index_put"],
         functions.index_put,
-        {"jvp": forward_ad.index_put, "differentiable": True, "tags": ("core",)},
+        {"jvp": forward_ad.index_put, "differentiable": True, "tags": ("core",), "autocast": {"npu": "promote"}},
     ),
     (
         SCHEMAS["index_put_"],
@@ -71,7 +71,7 @@ OPS = (
     (
         SCHEMAS["scatter_add"],
         functions.scatter_add,
-        {"jvp": forward_ad.scatter_add, "differentiable": True, "tags": ("core",)},
+        {"jvp": forward_ad.scatter_add, "differentiable": True, "tags": ("core",), "autocast": {"npu": "promote"}},
     ),
     (
         SCHEMAS["scatter_add_"],
@@ -141,10 +141,14 @@ OPS = (
     (
         SCHEMAS["cat"],
         functions.cat,
-        {"jvp": forward_ad.cat, "differentiable": True, "tags": ("core",), "autocast": "promote"},
+        {"jvp": forward_ad.cat, "differentiable": True, "tags": ("core",), "autocast": {"cpu": "promote"}},
     ),
     (SCHEMAS["cat.out"], functions.cat_out, {"tags": ("core",)}),
-    (SCHEMAS["stack"], functions.stack, {"jvp": forward_ad.stack, "differentiable": True, "autocast": "promote"}),
+    (
+        SCHEMAS["stack"],
+        functions.stack,
+        {"jvp": forward_ad.stack, "differentiable": True, "autocast": {"cpu": "promote"}},
+    ),
     (SCHEMAS["stack.out"], functions.stack_out, {}),
     (SCHEMAS["hstack"], functions.hstack, {"composite": True}),
     (SCHEMAS["hstack.out"], functions.hstack_out, {"composite": True}),
@@ -223,7 +227,11 @@ OPS = (
     (SCHEMAS["index_fill.int_Tensor"], functions.index_fill_int_Tensor, {"composite": True}),
     (SCHEMAS["index_fill_.int_Tensor"], functions.index_fill__int_Tensor, {"composite": True}),
     (SCHEMAS["index_fill.int_Tensor_out"], CopiedOut(functions.index_fill_int_Tensor), {"boxed": True}),
-    (SCHEMAS["index_copy"], functions.index_copy, {"composite": True, "differentiable": True, "autocast": "promote"}),
+    (
+        SCHEMAS["index_copy"],
+        functions.index_copy,
+        {"composite": True, "differentiable": True, "autocast": {"cpu": "promote"}},
+    ),
     (SCHEMAS["index_copy_"], functions.index_copy_, {"composite": True, "differentiable": True}),
     (SCHEMAS["index_copy.out"], functions.index_copy_out, {"composite": True}),
     (SCHEMAS["take"], functions.take, {"composite": True, "differentiable": True}),

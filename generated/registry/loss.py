@@ -22,7 +22,7 @@ OPS = (
         {"jvp": forward_ad.nll_loss_backward, "differentiable": True},
     ),
     (SCHEMAS["nll_loss_backward.grad_input"], functions.nll_loss_backward_out, {}),
-    (SCHEMAS["nll_loss"], functions.nll_loss, {"composite": True, "autocast": "fp32"}),
+    (SCHEMAS["nll_loss"], functions.nll_loss, {"composite": True, "autocast": {"cpu": "fp32", "npu": "fp32"}}),
     (SCHEMAS["nll_loss.out"], functions.nll_loss_out, {"composite": True}),
     (
         SCHEMAS["nll_loss2d_forward"],
@@ -36,11 +36,15 @@ OPS = (
         {"jvp": forward_ad.nll_loss2d_backward, "differentiable": True},
     ),
     (SCHEMAS["nll_loss2d_backward.grad_input"], functions.nll_loss2d_backward_out, {}),
-    (SCHEMAS["nll_loss2d"], functions.nll_loss2d, {"composite": True, "autocast": "fp32"}),
+    (SCHEMAS["nll_loss2d"], functions.nll_loss2d, {"composite": True, "autocast": {"cpu": "fp32", "npu": "fp32"}}),
     (SCHEMAS["nll_loss2d.out"], functions.nll_loss2d_out, {"composite": True}),
-    (SCHEMAS["nll_loss_nd"], functions.nll_loss_nd, {"composite": True, "autocast": "fp32"}),
-    (SCHEMAS["cross_entropy_loss"], functions.cross_entropy_loss, {"composite": True, "autocast": "fp32"}),
-    (SCHEMAS["mse_loss"], functions.mse_loss, {"jvp": forward_ad.mse_loss, "differentiable": True, "autocast": "fp32"}),
+    (SCHEMAS["nll_loss_nd"], functions.nll_loss_nd, {"composite": True, "autocast": {"cpu": "fp32"}}),
+    (SCHEMAS["cross_entropy_loss"], functions.cross_entropy_loss, {"composite": True, "autocast": {"cpu": "fp32"}}),
+    (
+        SCHEMAS["mse_loss"],
+        functions.mse_loss,
+        {"jvp": forward_ad.mse_loss, "differentiable": True, "autocast": {"cpu": "fp32", "npu": "fp32"}},
+    ),
     (SCHEMAS["mse_loss.out"], functions.mse_loss_out, {}),
     (
         SCHEMAS["mse_loss_backward"],
@@ -48,11 +52,11 @@ OPS = (
         {"jvp": forward_ad.mse_loss_backward, "differentiable": True},
     ),
     (SCHEMAS["mse_loss_backward.grad_input"], functions.mse_loss_backward_out, {}),
-    (SCHEMAS["l1_loss"], functions.l1_loss, {"composite": True, "autocast": "fp32"}),
+    (SCHEMAS["l1_loss"], functions.l1_loss, {"composite": True, "autocast": {"cpu": "fp32", "npu": "fp32"}}),
     (
         SCHEMAS["smooth_l1_loss"],
         functions.smooth_l1_loss,
-        {"jvp": forward_ad.smooth_l1_loss, "differentiable": True, "autocast": "fp32"},
+        {"jvp": forward_ad.smooth_l1_loss, "differentiable": True, "autocast": {"cpu": "fp32", "npu": "fp32"}},
     ),
     (SCHEMAS["smooth_l1_loss.out"], functions.smooth_l1_loss_out, {}),
     (
@@ -61,13 +65,17 @@ OPS = (
         {"jvp": forward_ad.smooth_l1_loss_backward, "differentiable": True},
     ),
     (SCHEMAS["smooth_l1_loss_backward.grad_input"], functions.smooth_l1_loss_backward_out, {}),
-    (SCHEMAS["huber_loss"], functions.huber_loss, {"composite": True, "differentiable": True, "autocast": "fp32"}),
+    (
+        SCHEMAS["huber_loss"],
+        functions.huber_loss,
+        {"composite": True, "differentiable": True, "autocast": {"cpu": "fp32", "npu": "fp32"}},
+    ),
     (SCHEMAS["huber_loss.out"], functions.huber_loss_out, {"composite": True}),
     (SCHEMAS["huber_loss_backward"], functions.huber_loss_backward, {"composite": True}),
     (
         SCHEMAS["binary_cross_entropy"],
         functions.binary_cross_entropy,
-        {"jvp": forward_ad.binary_cross_entropy, "differentiable": True, "autocast": "fp32"},
+        {"jvp": forward_ad.binary_cross_entropy, "differentiable": True, "autocast": {"cpu": "fp32", "npu": "refused"}},
     ),
     (SCHEMAS["binary_cross_entropy.out"], functions.binary_cross_entropy_out, {}),
     (
@@ -79,7 +87,11 @@ OPS = (
     (
         SCHEMAS["binary_cross_entropy_with_logits"],
         functions.binary_cross_entropy_with_logits,
-        {"jvp": forward_ad.binary_cross_entropy_with_logits, "differentiable": True, "autocast": "fp32"},
+        {
+            "jvp": forward_ad.binary_cross_entropy_with_logits,
+            "differentiable": True,
+            "autocast": {"cpu": "fp32", "npu": "fp32"},
+        },
     ),
     (
         SCHEMAS["binary_cross_entropy_with_logits.out"],
@@ -97,14 +109,34 @@ OPS = (
     (SCHEMAS["_ctc_loss_backward"], functions._ctc_loss_backward_default, {"differentiable": True}),
     (SCHEMAS["_ctc_loss_backward.out"], CopiedOut(functions._ctc_loss_backward_default), {"boxed": True}),
     (SCHEMAS["_ctc_loss_backward.Tensor"], functions._ctc_loss_backward_Tensor, {"differentiable": True}),
-    (SCHEMAS["ctc_loss.IntList"], functions.ctc_loss_IntList, {"composite": True, "autocast": "fp32"}),
-    (SCHEMAS["ctc_loss.Tensor"], functions.ctc_loss_Tensor, {"composite": True, "autocast": "fp32"}),
-    (SCHEMAS["hinge_embedding_loss"], functions.hinge_embedding_loss, {"composite": True, "autocast": "fp32"}),
-    (SCHEMAS["margin_ranking_loss"], functions.margin_ranking_loss, {"composite": True, "autocast": "fp32"}),
-    (SCHEMAS["cosine_embedding_loss"], functions.cosine_embedding_loss, {"composite": True, "autocast": "fp32"}),
-    (SCHEMAS["triplet_margin_loss"], functions.triplet_margin_loss, {"composite": True, "autocast": "fp32"}),
-    (SCHEMAS["poisson_nll_loss"], functions.poisson_nll_loss, {"composite": True, "autocast": "fp32"}),
-    (SCHEMAS["kl_div"], functions.kl_div, {"composite": True, "autocast": "fp32"}),
+    (SCHEMAS["ctc_loss.IntList"], functions.ctc_loss_IntList, {"composite": True, "autocast": {"cpu": "fp32"}}),
+    (SCHEMAS["ctc_loss.Tensor"], functions.ctc_loss_Tensor, {"composite": True, "autocast": {"cpu": "fp32"}}),
+    (
+        SCHEMAS["hinge_embedding_loss"],
+        functions.hinge_embedding_loss,
+        {"composite": True, "autocast": {"cpu": "fp32", "npu": "fp32"}},
+    ),
+    (
+        SCHEMAS["margin_ranking_loss"],
+        functions.margin_ranking_loss,
+        {"composite": True, "autocast": {"cpu": "fp32", "npu": "fp32"}},
+    ),
+    (
+        SCHEMAS["cosine_embedding_loss"],
+        functions.cosine_embedding_loss,
+        {"composite": True, "autocast": {"cpu": "fp32", "npu": "fp32"}},
+    ),
+    (
+        SCHEMAS["triplet_margin_loss"],
+        functions.triplet_margin_loss,
+        {"composite": True, "autocast": {"cpu": "fp32", "npu": "fp32"}},
+    ),
+    (
+        SCHEMAS["poisson_nll_loss"],
+        functions.poisson_nll_loss,
+        {"composite": True, "autocast": {"cpu": "fp32", "npu": "fp32"}},
+    ),
+    (SCHEMAS["kl_div"], functions.kl_div, {"composite": True, "autocast": {"cpu": "fp32", "npu": "fp32"}}),
 )
 
 KERNELS = {

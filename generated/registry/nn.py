@@ -13,7 +13,12 @@ OPS = (
     (
         SCHEMAS["convolution"],
         functions.convolution,
-        {"jvp": forward_ad.convolution, "differentiable": True, "tags": ("core",)},
+        {
+            "jvp": forward_ad.convolution,
+            "differentiable": True,
+            "tags": ("core",),
+            "autocast": {"npu": "lower_precision_fp"},
+        },
     ),
     (SCHEMAS["convolution.out"], CopiedOut(functions.convolution), {"boxed": True}),
     (
@@ -22,16 +27,40 @@ OPS = (
         {"jvp": forward_ad.convolution_backward, "differentiable": True, "tags": ("core",)},
     ),
     (SCHEMAS["convolution_backward.out"], CopiedOut(functions.convolution_backward), {"boxed": True}),
-    (SCHEMAS["conv1d"], functions.conv1d_default, {"composite": True, "autocast": "lower_precision_fp"}),
-    (SCHEMAS["conv2d"], functions.conv2d_default, {"composite": True, "autocast": "lower_precision_fp"}),
-    (SCHEMAS["conv3d"], functions.conv3d_default, {"composite": True, "autocast": "lower_precision_fp"}),
-    (SCHEMAS["conv1d.padding"], functions.conv1d_padding, {"composite": True, "autocast": "lower_precision_fp"}),
-    (SCHEMAS["conv2d.padding"], functions.conv2d_padding, {"composite": True, "autocast": "lower_precision_fp"}),
-    (SCHEMAS["conv3d.padding"], functions.conv3d_padding, {"composite": True, "autocast": "lower_precision_fp"}),
+    (
+        SCHEMAS["conv1d"],
+        functions.conv1d_default,
+        {"composite": True, "autocast": {"cpu": "lower_precision_fp", "npu": "lower_precision_fp"}},
+    ),
+    (
+        SCHEMAS["conv2d"],
+        functions.conv2d_default,
+        {"composite": True, "autocast": {"cpu": "lower_precision_fp", "npu": "lower_precision_fp"}},
+    ),
+    (
+        SCHEMAS["conv3d"],
+        functions.conv3d_default,
+        {"composite": True, "autocast": {"cpu": "lower_precision_fp", "npu": "lower_precision_fp"}},
+    ),
+    (
+        SCHEMAS["conv1d.padding"],
+        functions.conv1d_padding,
+        {"composite": True, "autocast": {"cpu": "lower_precision_fp"}},
+    ),
+    (
+        SCHEMAS["conv2d.padding"],
+        functions.conv2d_padding,
+        {"composite": True, "autocast": {"cpu": "lower_precision_fp"}},
+    ),
+    (
+        SCHEMAS["conv3d.padding"],
+        functions.conv3d_padding,
+        {"composite": True, "autocast": {"cpu": "lower_precision_fp"}},
+    ),
     (
         SCHEMAS["conv_transpose2d.input"],
         functions.conv_transpose2d,
-        {"composite": True, "autocast": "lower_precision_fp"},
+        {"composite": True, "autocast": {"cpu": "lower_precision_fp", "npu": "lower_precision_fp"}},
     ),
     (SCHEMAS["max_pool2d"], functions.max_pool2d, {"composite": True}),
     (
@@ -92,7 +121,7 @@ OPS = (
     (
         SCHEMAS["native_layer_norm"],
         functions.native_layer_norm,
-        {"jvp": forward_ad.native_layer_norm, "differentiable": True, "tags": ("core",)},
+        {"jvp": forward_ad.native_layer_norm, "differentiable": True, "tags": ("core",), "autocast": {"npu": "fp32"}},
     ),
     (SCHEMAS["native_layer_norm.out"], CopiedOut(functions.native_layer_norm), {"boxed": True}),
     (
@@ -101,14 +130,18 @@ OPS = (
         {"jvp": forward_ad.native_layer_norm_backward, "differentiable": True, "tags": ("core",)},
     ),
     (SCHEMAS["native_layer_norm_backward.out"], CopiedOut(functions.native_layer_norm_backward), {"boxed": True}),
-    (SCHEMAS["layer_norm"], functions.layer_norm, {"composite": True}),
+    (SCHEMAS["layer_norm"], functions.layer_norm, {"composite": True, "autocast": {"npu": "fp32"}}),
     (SCHEMAS["affine_grid_generator"], functions.affine_grid_generator, {"composite": True, "differentiable": True}),
     (SCHEMAS["affine_grid_generator.out"], CopiedOut(functions.affine_grid_generator), {"boxed": True}),
-    (SCHEMAS["grid_sampler"], functions.grid_sampler, {"composite": True, "autocast": "fp32"}),
+    (
+        SCHEMAS["grid_sampler"],
+        functions.grid_sampler,
+        {"composite": True, "autocast": {"cpu": "fp32", "npu": "promote"}},
+    ),
     (
         SCHEMAS["grid_sampler_2d"],
         functions.grid_sampler_2d,
-        {"jvp": forward_ad.grid_sampler_2d, "differentiable": True, "tags": ("core",), "autocast": "fp32"},
+        {"jvp": forward_ad.grid_sampler_2d, "differentiable": True, "tags": ("core",), "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["grid_sampler_2d.out"], CopiedOut(functions.grid_sampler_2d), {"boxed": True}),
     (
@@ -120,7 +153,7 @@ OPS = (
     (
         SCHEMAS["grid_sampler_3d"],
         functions.grid_sampler_3d,
-        {"jvp": forward_ad.grid_sampler_3d, "differentiable": True, "autocast": "fp32"},
+        {"jvp": forward_ad.grid_sampler_3d, "differentiable": True, "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["grid_sampler_3d.out"], CopiedOut(functions.grid_sampler_3d), {"boxed": True}),
     (
@@ -190,7 +223,11 @@ OPS = (
     (
         SCHEMAS["scaled_dot_product_attention"],
         functions.scaled_dot_product_attention,
-        {"composite": True, "tags": ("nondeterministic_seeded",), "autocast": "lower_precision_fp"},
+        {
+            "composite": True,
+            "tags": ("nondeterministic_seeded",),
+            "autocast": {"cpu": "lower_precision_fp", "npu": "lower_precision_fp"},
+        },
     ),
     (
         SCHEMAS["_scaled_dot_product_flash_attention_for_cpu"],
@@ -362,7 +399,7 @@ OPS = (
         {"jvp": forward_ad._upsample_lanczos2d_aa_backward, "differentiable": True},
     ),
     (SCHEMAS["_upsample_lanczos2d_aa_backward.grad_input"], functions._upsample_lanczos2d_aa_backward_out, {}),
-    (SCHEMAS["max_pool3d"], functions.max_pool3d, {"composite": True, "autocast": "fp32"}),
+    (SCHEMAS["max_pool3d"], functions.max_pool3d, {"composite": True, "autocast": {"cpu": "fp32"}}),
     (
         SCHEMAS["max_pool3d_with_indices"],
         functions.max_pool3d_with_indices,
@@ -386,7 +423,7 @@ OPS = (
     (
         SCHEMAS["avg_pool3d"],
         functions.avg_pool3d,
-        {"jvp": forward_ad.avg_pool3d, "differentiable": True, "tags": ("core",), "autocast": "fp32"},
+        {"jvp": forward_ad.avg_pool3d, "differentiable": True, "tags": ("core",), "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["avg_pool3d.out"], functions.avg_pool3d_out, {"tags": ("core",)}),
     (
@@ -397,7 +434,7 @@ OPS = (
     (SCHEMAS["avg_pool3d_backward.grad_input"], CopiedOut(functions.avg_pool3d_backward), {"boxed": True}),
     (SCHEMAS["adaptive_avg_pool1d"], functions.adaptive_avg_pool1d, {"composite": True, "tags": ("core",)}),
     (SCHEMAS["adaptive_avg_pool1d.out"], CopiedOut(functions.adaptive_avg_pool1d), {"boxed": True}),
-    (SCHEMAS["adaptive_avg_pool3d"], functions.adaptive_avg_pool3d, {"composite": True, "autocast": "fp32"}),
+    (SCHEMAS["adaptive_avg_pool3d"], functions.adaptive_avg_pool3d, {"composite": True, "autocast": {"cpu": "fp32"}}),
     (SCHEMAS["adaptive_avg_pool3d.out"], functions.adaptive_avg_pool3d_out, {"composite": True}),
     (
         SCHEMAS["_adaptive_avg_pool3d"],
@@ -427,7 +464,7 @@ OPS = (
     (
         SCHEMAS["fractional_max_pool2d"],
         functions.fractional_max_pool2d,
-        {"jvp": forward_ad.fractional_max_pool2d, "differentiable": True, "autocast": "fp32"},
+        {"jvp": forward_ad.fractional_max_pool2d, "differentiable": True, "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["fractional_max_pool2d.output"], functions.fractional_max_pool2d_out, {}),
     (
@@ -438,7 +475,7 @@ OPS = (
     (
         SCHEMAS["fractional_max_pool3d"],
         functions.fractional_max_pool3d,
-        {"jvp": forward_ad.fractional_max_pool3d, "differentiable": True, "autocast": "fp32"},
+        {"jvp": forward_ad.fractional_max_pool3d, "differentiable": True, "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["fractional_max_pool3d.output"], functions.fractional_max_pool3d_out, {}),
     (
@@ -446,12 +483,16 @@ OPS = (
         functions.fractional_max_pool3d_backward,
         {"jvp": forward_ad.fractional_max_pool3d_backward, "differentiable": True},
     ),
-    (SCHEMAS["conv_tbc"], functions.conv_tbc, {"composite": True, "autocast": "lower_precision_fp"}),
+    (
+        SCHEMAS["conv_tbc"],
+        functions.conv_tbc,
+        {"composite": True, "autocast": {"cpu": "lower_precision_fp", "npu": "lower_precision_fp"}},
+    ),
     (SCHEMAS["conv_tbc.out"], CopiedOut(functions.conv_tbc), {"boxed": True}),
     (
         SCHEMAS["adaptive_max_pool3d"],
         functions.adaptive_max_pool3d,
-        {"jvp": forward_ad.adaptive_max_pool3d, "differentiable": True, "autocast": "fp32"},
+        {"jvp": forward_ad.adaptive_max_pool3d, "differentiable": True, "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["adaptive_max_pool3d.out"], functions.adaptive_max_pool3d_out, {}),
     (
@@ -467,13 +508,13 @@ OPS = (
     (
         SCHEMAS["max_unpool2d"],
         functions.max_unpool2d,
-        {"jvp": forward_ad.max_unpool2d, "differentiable": True, "autocast": "fp32"},
+        {"jvp": forward_ad.max_unpool2d, "differentiable": True, "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["max_unpool2d.out"], CopiedOut(functions.max_unpool2d), {"boxed": True}),
     (
         SCHEMAS["max_unpool3d"],
         functions.max_unpool3d,
-        {"jvp": forward_ad.max_unpool3d, "differentiable": True, "autocast": "fp32"},
+        {"jvp": forward_ad.max_unpool3d, "differentiable": True, "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["max_unpool3d.out"], CopiedOut(functions.max_unpool3d), {"boxed": True}),
     (SCHEMAS["im2col"], functions.im2col, {"jvp": forward_ad.im2col, "differentiable": True}),
@@ -483,7 +524,7 @@ OPS = (
     (
         SCHEMAS["reflection_pad1d"],
         functions.reflection_pad1d,
-        {"jvp": forward_ad.reflection_pad1d, "differentiable": True, "tags": ("core",), "autocast": "fp32"},
+        {"jvp": forward_ad.reflection_pad1d, "differentiable": True, "tags": ("core",), "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["reflection_pad1d.out"], functions.reflection_pad1d_out, {"tags": ("core",)}),
     (
@@ -495,7 +536,7 @@ OPS = (
     (
         SCHEMAS["reflection_pad2d"],
         functions.reflection_pad2d,
-        {"jvp": forward_ad.reflection_pad2d, "differentiable": True, "tags": ("core",), "autocast": "fp32"},
+        {"jvp": forward_ad.reflection_pad2d, "differentiable": True, "tags": ("core",), "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["reflection_pad2d.out"], CopiedOut(functions.reflection_pad2d), {"boxed": True}),
     (
@@ -519,7 +560,7 @@ OPS = (
     (
         SCHEMAS["replication_pad1d"],
         functions.replication_pad1d,
-        {"jvp": forward_ad.replication_pad1d, "differentiable": True, "autocast": "fp32"},
+        {"jvp": forward_ad.replication_pad1d, "differentiable": True, "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["replication_pad1d.out"], functions.replication_pad1d_out, {}),
     (
@@ -535,7 +576,7 @@ OPS = (
     (
         SCHEMAS["replication_pad2d"],
         functions.replication_pad2d,
-        {"jvp": forward_ad.replication_pad2d, "differentiable": True, "tags": ("core",), "autocast": "fp32"},
+        {"jvp": forward_ad.replication_pad2d, "differentiable": True, "tags": ("core",), "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["replication_pad2d.out"], CopiedOut(functions.replication_pad2d), {"boxed": True}),
     (
@@ -551,7 +592,7 @@ OPS = (
     (
         SCHEMAS["replication_pad3d"],
         functions.replication_pad3d,
-        {"jvp": forward_ad.replication_pad3d, "differentiable": True, "tags": ("core",), "autocast": "fp32"},
+        {"jvp": forward_ad.replication_pad3d, "differentiable": True, "tags": ("core",), "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["replication_pad3d.out"], CopiedOut(functions.replication_pad3d), {"boxed": True}),
     (
@@ -564,11 +605,15 @@ OPS = (
         CopiedOut(functions.replication_pad3d_backward),
         {"boxed": True},
     ),
-    (SCHEMAS["conv_transpose1d"], functions.conv_transpose1d, {"composite": True, "autocast": "lower_precision_fp"}),
+    (
+        SCHEMAS["conv_transpose1d"],
+        functions.conv_transpose1d,
+        {"composite": True, "autocast": {"cpu": "lower_precision_fp", "npu": "lower_precision_fp"}},
+    ),
     (
         SCHEMAS["conv_transpose3d.input"],
         functions.conv_transpose3d,
-        {"composite": True, "autocast": "lower_precision_fp"},
+        {"composite": True, "autocast": {"cpu": "lower_precision_fp", "npu": "lower_precision_fp"}},
     ),
     (SCHEMAS["pixel_shuffle"], functions.pixel_shuffle, {"composite": True, "differentiable": True}),
     (SCHEMAS["pixel_shuffle.out"], CopiedOut(functions.pixel_shuffle), {"boxed": True}),
@@ -604,7 +649,7 @@ OPS = (
         {"jvp": forward_ad.fake_quantize_per_channel_affine_cachemask, "differentiable": True},
     ),
     (SCHEMAS["instance_norm"], functions.instance_norm, {"composite": True}),
-    (SCHEMAS["bilinear"], functions.bilinear, {"composite": True}),
+    (SCHEMAS["bilinear"], functions.bilinear, {"composite": True, "autocast": {"npu": "promote"}}),
     (
         SCHEMAS["native_group_norm"],
         functions.native_group_norm,
@@ -639,7 +684,7 @@ OPS = (
         {"boxed": True},
     ),
     (SCHEMAS["norm_except_dim"], functions.norm_except_dim, {"composite": True}),
-    (SCHEMAS["group_norm"], functions.group_norm, {"composite": True}),
+    (SCHEMAS["group_norm"], functions.group_norm, {"composite": True, "autocast": {"npu": "fp32"}}),
     (SCHEMAS["rms_norm"], functions.rms_norm, {"composite": True}),
     (SCHEMAS["feature_dropout"], functions.feature_dropout, {"composite": True, "tags": ("nondeterministic_seeded",)}),
     (
@@ -662,7 +707,7 @@ OPS = (
     (
         SCHEMAS["lstm.input"],
         functions.lstm_input,
-        {"composite": True, "tags": ("nondeterministic_seeded",), "autocast": "lower_precision_fp"},
+        {"composite": True, "tags": ("nondeterministic_seeded",), "autocast": {"cpu": "lower_precision_fp"}},
     ),
     (SCHEMAS["lstm.data"], functions.lstm_data, {"composite": True, "tags": ("nondeterministic_seeded",)}),
     (SCHEMAS["gru.input"], functions.gru_input, {"composite": True, "tags": ("nondeterministic_seeded",)}),
@@ -674,7 +719,7 @@ OPS = (
     (
         SCHEMAS["_thnn_fused_lstm_cell"],
         functions._thnn_fused_lstm_cell,
-        {"jvp": forward_ad._thnn_fused_lstm_cell, "differentiable": True},
+        {"jvp": forward_ad._thnn_fused_lstm_cell, "differentiable": True, "autocast": {"npu": "lower_precision_fp"}},
     ),
     (
         SCHEMAS["_thnn_fused_lstm_cell_backward_impl"],
@@ -684,17 +729,17 @@ OPS = (
     (
         SCHEMAS["_thnn_fused_gru_cell"],
         functions._thnn_fused_gru_cell,
-        {"jvp": forward_ad._thnn_fused_gru_cell, "differentiable": True},
+        {"jvp": forward_ad._thnn_fused_gru_cell, "differentiable": True, "autocast": {"npu": "lower_precision_fp"}},
     ),
     (
         SCHEMAS["_thnn_fused_gru_cell_backward"],
         functions._thnn_fused_gru_cell_backward,
         {"jvp": forward_ad._thnn_fused_gru_cell_backward, "differentiable": True},
     ),
-    (SCHEMAS["lstm_cell"], functions.lstm_cell, {"composite": True}),
-    (SCHEMAS["gru_cell"], functions.gru_cell, {"composite": True}),
-    (SCHEMAS["rnn_tanh_cell"], functions.rnn_tanh_cell, {"composite": True}),
-    (SCHEMAS["rnn_relu_cell"], functions.rnn_relu_cell, {"composite": True}),
+    (SCHEMAS["lstm_cell"], functions.lstm_cell, {"composite": True, "autocast": {"npu": "lower_precision_fp"}}),
+    (SCHEMAS["gru_cell"], functions.gru_cell, {"composite": True, "autocast": {"npu": "lower_precision_fp"}}),
+    (SCHEMAS["rnn_tanh_cell"], functions.rnn_tanh_cell, {"composite": True, "autocast": {"npu": "lower_precision_fp"}}),
+    (SCHEMAS["rnn_relu_cell"], functions.rnn_relu_cell, {"composite": True, "autocast": {"npu": "lower_precision_fp"}}),
 )
 
 KERNELS = {

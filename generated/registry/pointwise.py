@@ -198,7 +198,12 @@ OPS = (
     (
         SCHEMAS["pow.Tensor_Tensor"],
         functions.pow_Tensor_Tensor,
-        {"jvp": forward_ad.pow_Tensor_Tensor, "differentiable": True, "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.pow_Tensor_Tensor,
+            "differentiable": True,
+            "tags": ("core", "pointwise"),
+            "autocast": {"npu": "fp32"},
+        },
     ),
     (
         SCHEMAS["pow_.Tensor"],
@@ -209,7 +214,12 @@ OPS = (
     (
         SCHEMAS["pow.Tensor_Scalar"],
         functions.pow_Tensor_Scalar,
-        {"jvp": forward_ad.pow_Tensor_Scalar, "differentiable": True, "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.pow_Tensor_Scalar,
+            "differentiable": True,
+            "tags": ("core", "pointwise"),
+            "autocast": {"npu": "fp32"},
+        },
     ),
     (
         SCHEMAS["pow_.Scalar"],
@@ -220,7 +230,12 @@ OPS = (
     (
         SCHEMAS["pow.Scalar"],
         functions.pow_Scalar,
-        {"jvp": forward_ad.pow_Scalar, "differentiable": True, "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.pow_Scalar,
+            "differentiable": True,
+            "tags": ("core", "pointwise"),
+            "autocast": {"npu": "fp32"},
+        },
     ),
     (SCHEMAS["pow.Scalar_out"], functions.pow_Scalar_out, {"tags": ("core", "pointwise")}),
     (SCHEMAS["neg"], functions.neg, {"jvp": forward_ad.neg, "differentiable": True, "tags": ("core", "pointwise")}),
@@ -262,13 +277,17 @@ OPS = (
         functions.conj_physical_out,
         {"composite": True, "tags": ("pointwise", "maybe_aliasing_or_mutating")},
     ),
-    (SCHEMAS["exp"], functions.exp, {"jvp": forward_ad.exp, "differentiable": True, "tags": ("core", "pointwise")}),
+    (
+        SCHEMAS["exp"],
+        functions.exp,
+        {"jvp": forward_ad.exp, "differentiable": True, "tags": ("core", "pointwise"), "autocast": {"npu": "fp32"}},
+    ),
     (SCHEMAS["exp_"], functions.exp_, {"jvp": forward_ad.exp, "differentiable": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["exp.out"], functions.exp_out, {"tags": ("core", "pointwise")}),
     (
         SCHEMAS["expm1"],
         functions.expm1,
-        {"jvp": forward_ad.expm1, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.expm1, "differentiable": True, "tags": ("core", "pointwise"), "autocast": {"npu": "fp32"}},
     ),
     (
         SCHEMAS["expm1_"],
@@ -279,10 +298,18 @@ OPS = (
     (SCHEMAS["exp2"], functions.exp2, {"jvp": forward_ad.exp2, "differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["exp2_"], functions.exp2_, {"jvp": forward_ad.exp2, "differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["exp2.out"], functions.exp2_out, {"tags": ("pointwise",)}),
-    (SCHEMAS["log"], functions.log, {"jvp": forward_ad.log, "differentiable": True, "tags": ("core", "pointwise")}),
+    (
+        SCHEMAS["log"],
+        functions.log,
+        {"jvp": forward_ad.log, "differentiable": True, "tags": ("core", "pointwise"), "autocast": {"npu": "fp32"}},
+    ),
     (SCHEMAS["log_"], functions.log_, {"jvp": forward_ad.log, "differentiable": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["log.out"], functions.log_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["log2"], functions.log2, {"jvp": forward_ad.log2, "differentiable": True, "tags": ("core", "pointwise")}),
+    (
+        SCHEMAS["log2"],
+        functions.log2,
+        {"jvp": forward_ad.log2, "differentiable": True, "tags": ("core", "pointwise"), "autocast": {"npu": "fp32"}},
+    ),
     (
         SCHEMAS["log2_"],
         functions.log2_,
@@ -292,7 +319,7 @@ OPS = (
     (
         SCHEMAS["log10"],
         functions.log10,
-        {"jvp": forward_ad.log10, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.log10, "differentiable": True, "tags": ("core", "pointwise"), "autocast": {"npu": "fp32"}},
     ),
     (
         SCHEMAS["log10_"],
@@ -303,7 +330,7 @@ OPS = (
     (
         SCHEMAS["log1p"],
         functions.log1p,
-        {"jvp": forward_ad.log1p, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.log1p, "differentiable": True, "tags": ("core", "pointwise"), "autocast": {"npu": "fp32"}},
     ),
     (
         SCHEMAS["log1p_"],
@@ -321,7 +348,7 @@ OPS = (
     (
         SCHEMAS["rsqrt"],
         functions.rsqrt,
-        {"jvp": forward_ad.rsqrt, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.rsqrt, "differentiable": True, "tags": ("core", "pointwise"), "autocast": {"npu": "fp32"}},
     ),
     (
         SCHEMAS["rsqrt_"],
@@ -332,7 +359,12 @@ OPS = (
     (
         SCHEMAS["reciprocal"],
         functions.reciprocal,
-        {"jvp": forward_ad.reciprocal, "differentiable": True, "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.reciprocal,
+            "differentiable": True,
+            "tags": ("core", "pointwise"),
+            "autocast": {"npu": "fp32"},
+        },
     ),
     (
         SCHEMAS["reciprocal_"],
@@ -349,17 +381,29 @@ OPS = (
     (SCHEMAS["cos"], functions.cos, {"jvp": forward_ad.cos, "differentiable": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["cos_"], functions.cos_, {"jvp": forward_ad.cos, "differentiable": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["cos.out"], functions.cos_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["tan"], functions.tan, {"jvp": forward_ad.tan, "differentiable": True, "tags": ("core", "pointwise")}),
+    (
+        SCHEMAS["tan"],
+        functions.tan,
+        {"jvp": forward_ad.tan, "differentiable": True, "tags": ("core", "pointwise"), "autocast": {"npu": "fp32"}},
+    ),
     (SCHEMAS["tan_"], functions.tan_, {"jvp": forward_ad.tan, "differentiable": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["tan.out"], functions.tan_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["asin"], functions.asin, {"jvp": forward_ad.asin, "differentiable": True, "tags": ("core", "pointwise")}),
+    (
+        SCHEMAS["asin"],
+        functions.asin,
+        {"jvp": forward_ad.asin, "differentiable": True, "tags": ("core", "pointwise"), "autocast": {"npu": "fp32"}},
+    ),
     (
         SCHEMAS["asin_"],
         functions.asin_,
         {"jvp": forward_ad.asin, "differentiable": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["asin.out"], functions.asin_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["acos"], functions.acos, {"jvp": forward_ad.acos, "differentiable": True, "tags": ("core", "pointwise")}),
+    (
+        SCHEMAS["acos"],
+        functions.acos,
+        {"jvp": forward_ad.acos, "differentiable": True, "tags": ("core", "pointwise"), "autocast": {"npu": "fp32"}},
+    ),
     (
         SCHEMAS["acos_"],
         functions.acos_,
@@ -373,14 +417,22 @@ OPS = (
         {"jvp": forward_ad.atan, "differentiable": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["atan.out"], functions.atan_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["sinh"], functions.sinh, {"jvp": forward_ad.sinh, "differentiable": True, "tags": ("core", "pointwise")}),
+    (
+        SCHEMAS["sinh"],
+        functions.sinh,
+        {"jvp": forward_ad.sinh, "differentiable": True, "tags": ("core", "pointwise"), "autocast": {"npu": "fp32"}},
+    ),
     (
         SCHEMAS["sinh_"],
         functions.sinh_,
         {"jvp": forward_ad.sinh, "differentiable": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["sinh.out"], functions.sinh_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["cosh"], functions.cosh, {"jvp": forward_ad.cosh, "differentiable": True, "tags": ("core", "pointwise")}),
+    (
+        SCHEMAS["cosh"],
+        functions.cosh,
+        {"jvp": forward_ad.cosh, "differentiable": True, "tags": ("core", "pointwise"), "autocast": {"npu": "fp32"}},
+    ),
     (
         SCHEMAS["cosh_"],
         functions.cosh_,
@@ -543,7 +595,11 @@ OPS = (
     (SCHEMAS["softshrink_backward.grad_input"], functions.softshrink_backward_out, {"tags": ("pointwise",)}),
     (SCHEMAS["_prelu_kernel"], functions._prelu_kernel, {"jvp": forward_ad._prelu_kernel, "differentiable": True}),
     (SCHEMAS["_prelu_kernel_backward"], functions._prelu_kernel_backward, {"composite": True, "differentiable": True}),
-    (SCHEMAS["prelu"], functions.prelu, {"composite": True, "autocast": "lower_precision_fp"}),
+    (
+        SCHEMAS["prelu"],
+        functions.prelu,
+        {"composite": True, "autocast": {"cpu": "lower_precision_fp", "npu": "lower_precision_fp"}},
+    ),
     (SCHEMAS["relu"], functions.relu, {"jvp": forward_ad.relu, "differentiable": True, "tags": ("core", "pointwise")}),
     (
         SCHEMAS["relu_"],
@@ -697,7 +753,7 @@ OPS = (
     (
         SCHEMAS["softplus"],
         functions.softplus,
-        {"jvp": forward_ad.softplus, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.softplus, "differentiable": True, "tags": ("pointwise",), "autocast": {"npu": "fp32"}},
     ),
     (SCHEMAS["softplus.out"], functions.softplus_out, {"tags": ("pointwise",)}),
     (
@@ -791,7 +847,12 @@ OPS = (
     (
         SCHEMAS["atan2"],
         functions.atan2,
-        {"jvp": forward_ad.atan2, "differentiable": True, "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.atan2,
+            "differentiable": True,
+            "tags": ("core", "pointwise"),
+            "autocast": {"npu": "promote"},
+        },
     ),
     (
         SCHEMAS["atan2_"],
@@ -1135,7 +1196,7 @@ OPS = (
     (
         SCHEMAS["addcmul"],
         functions.addcmul,
-        {"jvp": forward_ad.addcmul, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.addcmul, "differentiable": True, "tags": ("pointwise",), "autocast": {"npu": "promote"}},
     ),
     (
         SCHEMAS["addcmul_"],
@@ -1146,7 +1207,7 @@ OPS = (
     (
         SCHEMAS["addcdiv"],
         functions.addcdiv,
-        {"jvp": forward_ad.addcdiv, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.addcdiv, "differentiable": True, "tags": ("pointwise",), "autocast": {"npu": "promote"}},
     ),
     (
         SCHEMAS["addcdiv_"],

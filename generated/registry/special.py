@@ -15,7 +15,11 @@ OPS = (
     (SCHEMAS["erfc"], functions.erfc, {"jvp": forward_ad.erfc, "differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["erfc_"], functions.erfc_, {"jvp": forward_ad.erfc, "differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["erfc.out"], functions.erfc_out, {"tags": ("pointwise",)}),
-    (SCHEMAS["erfinv"], functions.erfinv, {"jvp": forward_ad.erfinv, "differentiable": True, "tags": ("pointwise",)}),
+    (
+        SCHEMAS["erfinv"],
+        functions.erfinv,
+        {"jvp": forward_ad.erfinv, "differentiable": True, "tags": ("pointwise",), "autocast": {"npu": "fp32"}},
+    ),
     (SCHEMAS["erfinv_"], functions.erfinv_, {"jvp": forward_ad.erfinv, "differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["erfinv.out"], functions.erfinv_out, {"tags": ("pointwise",)}),
     (SCHEMAS["lgamma"], functions.lgamma, {"jvp": forward_ad.lgamma, "differentiable": True, "tags": ("pointwise",)}),

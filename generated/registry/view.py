@@ -149,7 +149,7 @@ OPS = (
     (
         SCHEMAS["view_as_complex"],
         functions.view_as_complex,
-        {"jvp": forward_ad.view_as_complex, "view": "single", "differentiable": True, "autocast": "fp32"},
+        {"jvp": forward_ad.view_as_complex, "view": "single", "differentiable": True, "autocast": {"cpu": "fp32"}},
     ),
     (SCHEMAS["real"], functions.real, {"composite": True}),
     (SCHEMAS["imag"], functions.imag, {"composite": True}),

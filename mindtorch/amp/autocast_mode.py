@@ -1,6 +1,7 @@
 """`autocast`: blocks that compute in lower precision where that is good enough.
 
-On the CPU it does; for a GPU, which there is none of, it warns and changes nothing, as in a torch without one.
+On the CPU and on NPUs it does; for a GPU, which there is none of, it warns and changes nothing, as in a torch without
+one.
 """
 
 from __future__ import annotations
@@ -23,14 +24,18 @@ from mindtorch.amp.settings import (
     set_autocast_enabled,
 )
 from mindtorch.device import device as Device
+from mindtorch.dispatch.autocast import DEVICES
 from mindtorch.dtype import bfloat16, dtype, float16, float64
+from mindtorch.lazy import lazy
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
+
+_npu: Any = lazy("mindtorch.npu")
 
 
 def is_autocast_available(device_type: str) -> bool:
     """Whether torch has lower precision for a device."""
-    return Device(device_type).type in ("cpu", "cuda", "hpu", "ipu", "maia", "mps", "mtia", "xla", "xpu")
+    return Device(device_type).type in ("cpu", "cuda", "hpu", "ipu", "maia", "mps", "mtia", "npu", "xla", "xpu")
 
 
 class autocast:
@@ -43,17 +48,19 @@ class autocast:
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         self.device = Device(device_type).type
         self.fast_dtype = get_autocast_dtype(self.device) if dtype is None else dtype
-        self._enabled = enabled and self._is_possible()
+        self._enabled = bool(enabled) and self._is_possible()
         self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
 
     def _is_possible(self) -> bool:
         if self.device == "cuda":
             warn("CUDA is not available or torch_xla is imported. Disabling autocast.")
             return False
-        if self.device == "cpu" and self.fast_dtype not in (bfloat16, float16):
+        supported = _npu.amp.get_amp_supported_dtype() if self.device == "npu" else [bfloat16, float16]
+        if self.device in DEVICES and self.fast_dtype not in supported:
+            name = self.device.upper() if self.device == "cpu" else self.device
             warn(
-                "In CPU autocast, but the target dtype is not supported. Disabling autocast.\nCPU Autocast only "
-                "supports dtypes of torch.bfloat16, torch.float16 currently.",
+                f"In {name} autocast, but the target dtype is not supported. Disabling autocast.\n{name} Autocast only "
+                f"supports dtypes of {', '.join(map(str, supported))} currently.",
             )
             return False
         return True
@@ -83,10 +90,23 @@ class autocast:
         return in_block
 
 
-def autocast_as_it_is() -> autocast:
-    """A block in which autocast on the CPU is as it is now."""
-    enabled, fast_dtype = is_autocast_enabled("cpu"), get_autocast_dtype("cpu")
-    return autocast("cpu", enabled=enabled, dtype=fast_dtype, cache_enabled=is_autocast_cache_enabled())
+class AutocastAsItIs:
+    """A block in which autocast is, on all devices, as it was when this was made."""
+
+    def __init__(self) -> None:
+        cache = is_autocast_cache_enabled()
+        self._blocks = [
+            autocast(name, enabled=is_autocast_enabled(name), dtype=get_autocast_dtype(name), cache_enabled=cache)
+            for name in DEVICES
+        ]
+
+    def __enter__(self) -> None:
+        for block in self._blocks:
+            block.__enter__()
+
+    def __exit__(self, *exc_info: object) -> None:
+        for block in reversed(self._blocks):
+            block.__exit__(*exc_info)
 
 
 # -------------------- functions with gradients of their own --------------------

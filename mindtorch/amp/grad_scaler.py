@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,7 +10,7 @@ from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.creation import tensor
 from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float32, int32
+from mindtorch.dtype import float16, float32, int32
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
 
@@ -53,11 +54,11 @@ class GradScaler:
         """Whether this scaler does anything."""
         return self._enabled
 
-    def _start(self) -> Tensor:
-        """The scale, which becomes a tensor when it is first needed."""
+    def _start(self, device: Device) -> Tensor:
+        """The scale, which becomes a tensor when it is first needed, where it is needed."""
         if self._scale is None:
-            self._scale = ops.full((), self._init_scale, dtype=float32)
-            self._growth_tracker = ops.full((), self._init_growth_tracker, dtype=int32)
+            self._scale = ops.full((), self._init_scale, dtype=float32, device=device)
+            self._growth_tracker = ops.full((), self._init_growth_tracker, dtype=int32, device=device)
         return self._scale
 
     def scale(self, outputs: Any) -> Any:
@@ -65,7 +66,7 @@ class GradScaler:
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
-            return outputs * self._start()
+            return outputs * self._start(outputs.device).to(outputs.device)
         if isinstance(outputs, Iterable):
             scaled = map(self.scale, outputs)
             return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled
@@ -88,14 +89,21 @@ class GradScaler:
 
     @no_grad()
     def _divide(self, optimizer: Any) -> bool:
-        """Divide the gradients; whether one of them is not finite."""
-        inverse, found = self._start().double().reciprocal().float(), False
+        """Divide the gradients; whether one of them is not finite, for which each device is waited for once."""
+        scale = self._scale
+        assert scale is not None  # it is checked before
+        inverse = scale.double().reciprocal().float()
+        inverses, finite = {inverse.device: inverse}, defaultdict(list)
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    found |= not bool(parameter.grad.isfinite().all())
-                    parameter.grad.mul_(inverse)
-        return found
+                    grad = _dense_values(parameter.grad)
+                    device = grad.device
+                    finite[device].append(grad.isfinite().all())
+                    if device not in inverses:
+                        inverses[device] = inverse.to(device)
+                    grad.mul_(inverses[device])
+        return not all([bool(ops.stack(flags).all()) for flags in finite.values()])
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Let the optimizer step, if all gradients are finite."""
@@ -204,3 +212,10 @@ class GradScaler:
         if self._scale is not None and self._growth_tracker is not None:
             self._scale.copy_(tensor(self._init_scale))
             self._growth_tracker.copy_(tensor(self._init_growth_tracker))
+
+
+def _dense_values(grad: Tensor) -> Tensor:
+    """The tensor with the numbers of a gradient, which is to be divided in place."""
+    if grad.dtype is float16:
+        raise ValueError("Attempting to unscale FP16 gradients.")
+    return grad._values() if grad.is_sparse else grad

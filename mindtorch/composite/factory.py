@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch import errors, geometry
+from mindtorch import geometry
 from mindtorch.autograd.outputs import write_out
 from mindtorch.composite.ranges import linspace_tensors as linspace_tensors
 from mindtorch.composite.ranges import linspace_tensors_out as linspace_tensors_out
@@ -228,5 +228,4 @@ def polar_out(abs, angle, *, out):
 
 
 def pin_memory(input: Tensor, device: Any = None) -> Tensor:
-    """There is no device that could read it faster."""
-    raise errors.no_accelerator()
+    return input.pin_memory() if device is None else input.pin_memory(device)

@@ -54,8 +54,11 @@ def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
         run = partial(_thread.profiler.timed, run)
     recorder = _thread.recorder
     try:
-        if autocast.is_meant(function, kwargs):
-            return autocast.call_autocast(function.op.autocast, function, args, kwargs)  # type: ignore[attr-defined]
+        if _thread.autocast is not None:
+            policies = function.op.autocast  # type: ignore[attr-defined]
+            device_type = policies and autocast.device_meant(policies, args, kwargs)
+            if device_type:
+                return autocast.call_autocast(device_type, policies[device_type], function, args, kwargs)
         return run(function, args, kwargs) if recorder is None else recorder.recorded(run, function, args, kwargs)
     except TypeError:
         if _is_operator(sys._getframe(1)):

@@ -1,17 +1,20 @@
 """Options of factory functions: which dtype, and which backend makes the array."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mindtorch import state
-from mindtorch.device import as_device
+from mindtorch import errors, state
+from mindtorch.device import accelerator, as_device
 from mindtorch.device import device as Device
 from mindtorch.dispatch.arguments import dtype_of, wrong_value
 from mindtorch.dispatch.keys import CPU, backend_for_device
+from mindtorch.dispatch.registry import kernel_table, register_fallback
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.layout import layout as Layout
 from mindtorch.layout import strided
+from mindtorch.roots import pinned_copy
 from mindtorch.tensor import Tensor
 
 
@@ -24,14 +27,43 @@ def factory_options(
         return dtype, CPU.array_class
     if dtype is not None:
         dtype = dtype_of(dtype, function, "dtype")
-    check_options(layout, device, pin_memory, function)
+    _check_types(layout, device, pin_memory, function)
+    if pin_memory:
+        _check_pinned(device)
+        return dtype, PinnedHost
     if device is None and state.thread.default_devices is None:
         return dtype, backend_for_device("cpu", layout or strided)
     return dtype, array_class_for(device, layout, function)
 
 
 def check_options(layout: Any, device: Any, pin_memory: Any, function: str) -> None:
-    """Refuse options that are none."""
+    """Refuse options that are none, and pinned memory, which only `factory_options` arranges."""
+    _check_types(layout, device, pin_memory, function)
+    if pin_memory:
+        _check_pinned(device)
+        raise NotImplementedError(f"{function}(pin_memory=True): use .pin_memory() on the result instead")
+
+
+class PinnedHost:
+    """Stands for the CPU where memory is to be pinned: its kernels are the CPU's, the results are copied."""
+
+
+def _pinned_kernel(op: str) -> Callable:
+    kernel = kernel_table(op)[np.ndarray]
+    return lambda *args, **kwargs: pinned_copy(kernel(*args, **kwargs))
+
+
+register_fallback(PinnedHost, _pinned_kernel)
+
+
+def _check_pinned(device: Any) -> None:
+    if accelerator() is None:
+        raise errors.no_pinned_memory()
+    if as_device(device).type != "cpu":
+        raise RuntimeError("Only dense CPU tensors can be pinned")
+
+
+def _check_types(layout: Any, device: Any, pin_memory: Any, function: str) -> None:
     if layout is not None and not isinstance(layout, Layout):
         raise wrong_value(function, "layout", None, "torch.layout", layout)
     _check_device(device, function)

@@ -134,7 +134,7 @@ class OpEntry:
         takes_numbers: bool = False,
         python_names: Mapping[str, str] | None = None,
         tags: tuple[str, ...] = (),
-        autocast: str | None = None,
+        autocast: Mapping[str, str] | None = None,
         writes: tuple[int, ...] = (),
         boxed: bool = False,
     ) -> None:

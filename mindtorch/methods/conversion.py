@@ -8,6 +8,7 @@ import numpy as np
 from mindtorch import errors, state
 from mindtorch.batched_array import BatchedArray
 from mindtorch.device import CPU
+from mindtorch.device import device as Device
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.dispatch.batching import no_batching_rule
 from mindtorch.dtype import bfloat16, complex64, complex128, float16, float32, float64, int8, int16, int32, int64, uint8
@@ -147,7 +148,11 @@ class DeviceMethods:
 
     def npu(self: Any, device: Any = None, non_blocking: bool = False) -> Tensor:
         """The tensor on an NPU."""
-        return self.to("npu" if device is None else device, non_blocking=non_blocking)
+        if device is None or isinstance(device, int):
+            device = "npu" if device is None else f"npu:{device}"
+        elif Device(device).type != "npu":
+            raise RuntimeError(f"Invalid device, must be npu device but got {Device(device)}")
+        return self.to(device, non_blocking=non_blocking)
 
     def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Tensor:
         """An error: there is no CUDA here."""

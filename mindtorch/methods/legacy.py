@@ -149,7 +149,10 @@ class LegacyMethods:
         """The legacy type name, or the tensor converted to a dtype or legacy type."""
         if dtype is None:
             return _type_name(self)
-        return self.to(_dtype_of_legacy(dtype), non_blocking=non_blocking)
+        element_type, kind = _meant_by(dtype)
+        if kind is not None and kind != self.device.type:
+            return self.to(kind, element_type, non_blocking=non_blocking)
+        return self.to(element_type, non_blocking=non_blocking)
 
 
 def _type_name(tensor: Tensor) -> str:
@@ -159,39 +162,49 @@ def _type_name(tensor: Tensor) -> str:
     return f"torch.{place}{sparse}{tensor.dtype.storage_name}Tensor"
 
 
-def _dtype_of_legacy(value: Any) -> dtype:
+def _meant_by(value: Any) -> tuple[dtype, str | None]:
+    """The dtype that a dtype, a legacy type or its name means, and the type of device, if that is meant, too."""
     if isinstance(value, dtype):
-        return value
+        return value, None
     if isinstance(value, LegacyType):
-        return value.dtype
+        return value.dtype, value.device.type
     if value is Tensor:
-        return state.default_dtype
+        return state.default_dtype, "cpu"
     if not isinstance(value, (str, type)):
         raise TypeError("dtype must be a type, str, or dtype object")
     name = value if isinstance(value, str) else value.__name__
-    found = _DTYPES_BY_TYPE_NAME.get(name)
+    found = _TYPES_BY_NAME.get(name)
     if found is None:
         raise ValueError(f"invalid type: '{name}'")
     return found
 
 
 class LegacyType(type):
-    """The class of `FloatTensor` and its like: calling one makes a Tensor of that dtype."""
+    """The class of `FloatTensor` and its like: calling one makes a Tensor of that dtype, on that type of device."""
 
     dtype: dtype
+    device: device
 
     def __call__(cls, *args: Any, device: Any = None, **named: Any) -> Tensor:
-        return legacy_tensor(args, named, cls.dtype, _legacy_device(device))
+        return legacy_tensor(args, named, cls.dtype, _legacy_device(device, cls.device))
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.is_cpu
+        is_meant = isinstance(instance, Tensor) and instance.dtype is cls.dtype
+        return is_meant and instance.device.type == cls.device.type
 
     def __repr__(cls) -> str:
-        return f"<class 'torch.{cls.__name__}'>"
+        return f"<class '{cls.__module__}.{cls.__name__}'>"
 
 
 def _legacy_type(element_type: dtype) -> LegacyType:
-    return LegacyType(f"{element_type.storage_name}Tensor", (), {"dtype": element_type, "__module__": "torch"})
+    return legacy_type_of(element_type, CPU)
+
+
+def legacy_type_of(element_type: dtype, target: device) -> LegacyType:
+    """The class for a dtype and a type of device: `torch.npu.FloatTensor`."""
+    place = "torch" if target is CPU else f"torch.{target.type}"
+    facts = {"dtype": element_type, "device": target, "__module__": place}
+    return LegacyType(f"{element_type.storage_name}Tensor", (), facts)
 
 
 if TYPE_CHECKING:  # annotations name them, too
@@ -229,4 +242,8 @@ else:
     ShortTensor = _legacy_type(int16)
 
 # The names that `x.type(name)` knows; complex types have no class.
-_DTYPES_BY_TYPE_NAME = {f"torch.{each.storage_name}Tensor": each for each in ALL_DTYPES}
+_TYPES_BY_NAME = {
+    f"torch.{place}{each.storage_name}Tensor": (each, kind)
+    for each in ALL_DTYPES
+    for place, kind in (("", "cpu"), ("npu.", "npu"))
+}

@@ -5,6 +5,8 @@ from itertools import pairwise
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from mindtorch import errors, geometry, state
 from mindtorch.autograd.history import check_inplace, edges_of, mark_written, rebase, set_array
 from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
@@ -17,16 +19,17 @@ from mindtorch.autograd.tenants import (
 )
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.factory import formatted_strides
-from mindtorch.device import as_device
+from mindtorch.device import accelerator, as_device
 from mindtorch.dispatch.argument_errors import element_overflow, missing_argument
 from mindtorch.dispatch.arguments import checked_tensor, ints_of, is_int
 from mindtorch.dispatch.forward_ad import has_tangents, no_forward_rule
+from mindtorch.dispatch.keys import key_of
 from mindtorch.geometry import contiguous_strides, strides_of, suggested_format
 from mindtorch.lazy import lazy
 from mindtorch.memory_format import checked_format, contiguous_format, memory_format, preserve_format
-from mindtorch.roots import root_of
+from mindtorch.roots import is_pinned, pinned_like, root_of
 from mindtorch.storage import UntypedStorage, array_on
-from mindtorch.tensor import Tensor, extend_tensor
+from mindtorch.tensor import Tensor, extend_tensor, wrap
 from mindtorch.typed_storage import TypedStorage
 from mindtorch.warning import warn
 
@@ -150,13 +153,32 @@ class MemoryMethods:
     def is_shared(self: Any) -> bool:
         return self.untyped_storage().is_shared()
 
-    def pin_memory(self, device: Any = None) -> Tensor:
+    def pin_memory(self: Any, device: Any = None) -> Tensor:
+        """A copy in memory that the accelerator reaches by itself; the tensor itself if it is there already."""
         _warn_of_device("pin_memory", device)
-        raise errors.no_accelerator()
+        return pinned(self)
 
-    def is_pinned(self, device: Any = None) -> bool:
+    def is_pinned(self: Any, device: Any = None) -> bool:
+        """Whether the tensor is in memory that the accelerator reads and writes by itself."""
         _warn_of_device("is_pinned", device)
-        return False
+        return is_pinned(self._mt_array)
+
+    def record_stream(self: Any, stream: Any) -> None:
+        """Have the memory not be used again before a stream, other than the tensor's own, is done with it."""
+        record = getattr(root_of(self._mt_array), "record_stream", None)
+        if record is None:
+            raise errors.no_kernel("record_stream", key_of(self._mt_array, autograd=False), [])
+        record(stream)
+
+
+def pinned(tensor: Any) -> Tensor:
+    """A copy of a tensor in pinned memory; the tensor itself if it is there already."""
+    if accelerator() is None:
+        raise errors.no_accelerator()
+    array = tensor._mt_array
+    if not isinstance(array, np.ndarray):
+        raise RuntimeError(f"cannot pin '{tensor.type()}' only dense CPU tensors can be pinned")
+    return tensor if is_pinned(array) else wrap(pinned_like(array)).copy_(tensor)
 
 
 def is_alias_of(tensor: Any, other: Any) -> bool:

@@ -52,7 +52,7 @@ def options_of_to(args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     except TypeError:
         raise _no_such_spelling(args, kwargs) from None
     if is_int(options["device"]):
-        raise _no_numbered_device(options["device"])
+        options["device"] = Device(int(options["device"]))
     return options
 
 
@@ -87,12 +87,6 @@ def _by_tensor(tensor, non_blocking=False, copy=False, *, memory_format=None) ->
     if not isinstance(tensor, Tensor):
         raise TypeError
     return _by_device(tensor.device, tensor.dtype, non_blocking, copy, memory_format=memory_format)
-
-
-def _no_numbered_device(number: int) -> RuntimeError:
-    if number < 0:
-        return RuntimeError("Device index must not be negative")
-    return errors.no_accelerator()
 
 
 def _no_such_spelling(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:

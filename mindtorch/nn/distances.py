@@ -14,6 +14,7 @@ from mindtorch.promotion import result_type
 from mindtorch.tensor import Tensor
 
 
+@with_autocast(npu="fp32")
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along a dimension."""
     dtype = result_type(x1, x2)

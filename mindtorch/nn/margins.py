@@ -29,7 +29,7 @@ def hinge_embedding_loss(
     return ops.hinge_embedding_loss(input, target, margin, number)
 
 
-@with_autocast("fp32")
+@with_autocast(cpu="fp32", npu="fp32")
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -79,7 +79,7 @@ def _check_classes(target: Tensor) -> None:
         raise RuntimeError(f"expected scalar type Long but found {target.dtype.storage_name}")
 
 
-@with_autocast("fp32")
+@with_autocast(cpu="fp32", npu="fp32")
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -115,7 +115,7 @@ def multi_margin_loss(
     return reduced(losses.squeeze(0) if input.ndim < 2 else losses, number)
 
 
-@with_autocast("fp32")
+@with_autocast(cpu="fp32", npu="fp32")
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,

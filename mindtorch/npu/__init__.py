@@ -1,10 +1,14 @@
 """The `npu` device (Ascend), under torch_npu's names. Nothing is loaded before a program needs a device."""
 
 from mindtorch.npu import amp as amp
+from mindtorch.npu.amp import get_amp_supported_dtype as get_amp_supported_dtype
 from mindtorch.npu.config import config as config
 from mindtorch.npu.config import conv as conv
+from mindtorch.npu.config import is_jit_compile_false as is_jit_compile_false
 from mindtorch.npu.config import matmul as matmul
 from mindtorch.npu.config import set_compile_mode as set_compile_mode
+from mindtorch.npu.devices import _capability as _capability
+from mindtorch.npu.devices import _is_in_bad_fork as _is_in_bad_fork
 from mindtorch.npu.devices import can_device_access_peer as can_device_access_peer
 from mindtorch.npu.devices import current_device as current_device
 from mindtorch.npu.devices import device as device
@@ -19,7 +23,13 @@ from mindtorch.npu.devices import is_bf16_supported as is_bf16_supported
 from mindtorch.npu.devices import is_initialized as is_initialized
 from mindtorch.npu.devices import set_device as set_device
 from mindtorch.npu.devices import synchronize as synchronize
+from mindtorch.npu.devices import utilization as utilization
+from mindtorch.npu.graphs import NPUGraph as NPUGraph
+from mindtorch.npu.graphs import graph as graph
+from mindtorch.npu.graphs import graph_pool_handle as graph_pool_handle
+from mindtorch.npu.graphs import make_graphed_callables as make_graphed_callables
 from mindtorch.npu.memory import empty_cache as empty_cache
+from mindtorch.npu.memory import empty_host_cache as empty_host_cache
 from mindtorch.npu.memory import max_memory_allocated as max_memory_allocated
 from mindtorch.npu.memory import max_memory_cached as max_memory_cached
 from mindtorch.npu.memory import max_memory_reserved as max_memory_reserved
@@ -55,5 +65,15 @@ from mindtorch.npu.streams import default_stream as default_stream
 from mindtorch.npu.streams import is_current_stream_capturing as is_current_stream_capturing
 from mindtorch.npu.streams import set_stream as set_stream
 from mindtorch.npu.streams import stream as stream
+from mindtorch.npu.types import BFloat16Tensor as BFloat16Tensor
+from mindtorch.npu.types import BoolTensor as BoolTensor
+from mindtorch.npu.types import ByteTensor as ByteTensor
+from mindtorch.npu.types import CharTensor as CharTensor
+from mindtorch.npu.types import DoubleTensor as DoubleTensor
+from mindtorch.npu.types import FloatTensor as FloatTensor
+from mindtorch.npu.types import HalfTensor as HalfTensor
+from mindtorch.npu.types import IntTensor as IntTensor
+from mindtorch.npu.types import LongTensor as LongTensor
+from mindtorch.npu.types import ShortTensor as ShortTensor
 
 _lazy_init = init

@@ -3,8 +3,23 @@
 from typing import Any, NamedTuple
 
 from mindtorch import errors
+from mindtorch.backends import npu as backend
 from mindtorch.backends.npu.runtime import device as runtime
 from mindtorch.device import device as Device
+from mindtorch.dtype import (
+    bfloat16,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from mindtorch.dtype import bool as bool_dtype
 from mindtorch.tensor import Tensor
 
 _WITHOUT_BFLOAT16 = ("Ascend910A", "Ascend910ProA", "Ascend910PremiumA", "Ascend310")
@@ -17,10 +32,7 @@ def is_available() -> bool:
 
 def device_count() -> int:
     """How many devices this process can use; starts nothing."""
-    try:
-        return runtime.count()
-    except RuntimeError:  # a library that is there and does not load: whoever asks for a device is told why
-        return 0
+    return backend.count()
 
 
 def init() -> None:
@@ -122,6 +134,24 @@ def get_device_properties(device: Any = None) -> DeviceProperties:
 
 def get_device_capability(device: Any = None) -> None:
     """There is none: it is CUDA's number of a generation."""
+
+
+def _is_in_bad_fork() -> bool:
+    """Whether this process was forked from one that had started the runtime."""
+    return runtime.is_forked()
+
+
+_DTYPES = (bool_dtype, uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128)
+
+
+def _capability(device: Any = None) -> dict[str, Any]:
+    """What `torch.accelerator.get_device_capability` tells."""
+    return {"supported_dtypes": {*_DTYPES, *((bfloat16,) if is_bf16_supported() else ())}}
+
+
+def utilization(device: Any = None) -> int:
+    """Refused: only the driver's management library knows how busy a device is."""
+    raise NotImplementedError("torch.npu.utilization asks the driver's management library (npu-smi), which is not used")
 
 
 def is_bf16_supported() -> bool:

@@ -25,6 +25,11 @@ def empty_cache() -> None:
     host_memory.empty()
 
 
+def empty_host_cache() -> None:
+    """Give back the pinned memory that no tensor is in."""
+    host_memory.empty()
+
+
 def mem_get_info(device: Any = None) -> tuple[int, int]:
     """The free and the total memory of a device, in bytes, as the device knows them."""
     return runtime.memory_info(index_of(device))

@@ -31,6 +31,20 @@ class Stream(streams.Stream):
         """The handle of the runtime."""
         return self._order.handle or 0
 
+    @property
+    def device_type(self) -> int:  # type: ignore[override]
+        """The number that torch has for this type of device."""
+        return 20
+
+    @property
+    def priority(self) -> int:
+        """All streams have the same one."""
+        return 0
+
+    def is_capturing(self) -> bool:
+        """Whether a graph is being captured: there are no graphs."""
+        return False
+
     def query(self) -> bool:
         """Whether everything on the stream is done."""
         return self._order.is_done()

@@ -9,16 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from mindtorch.amp.autocast_mode import autocast_as_it_is
+from mindtorch.amp.autocast_mode import AutocastAsItIs
 from mindtorch.autograd.engine import backward
 from mindtorch.autograd.execution import running
 from mindtorch.autograd.function import Function
 from mindtorch.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from mindtorch.autograd.saved_hooks import saved_tensors_hooks
 from mindtorch.device import get_default_device
-from mindtorch.generator import get_rng_state, set_rng_state
 from mindtorch.nn.modules.container import Sequential
-from mindtorch.random import fork_rng
+from mindtorch.random import states_now, with_states
 from mindtorch.tensor import Tensor
 from mindtorch.utils.checkpoint_log import RunLogs
 from mindtorch.utils.recomputation import CheckpointError as CheckpointError
@@ -123,13 +122,11 @@ def checkpoint(
 
 def _repetition(function: Callable, kwargs: dict, preserve_rng_state: bool, context: Any) -> Callable:
     """A function of the positional arguments that makes the call again, as it is made now."""
-    rng_state = get_rng_state() if preserve_rng_state else None
-    device, precision = get_default_device(), autocast_as_it_is()
+    rng_states = states_now() if preserve_rng_state else None
+    device, precision = get_default_device(), AutocastAsItIs()
 
     def run_again(*args: Any) -> None:
-        with fork_rng(enabled=preserve_rng_state), precision, context, device:
-            if rng_state is not None:
-                set_rng_state(rng_state)
+        with with_states(rng_states), precision, context, device:
             function(*args, **kwargs)
 
     return run_again
@@ -235,13 +232,11 @@ class CheckpointFunction(Function):
 
 def _recorded(function: Callable, preserve_rng_state: bool) -> Callable:
     """A function of a tuple of arguments that makes the call that is made now without a graph, with one."""
-    rng_state = get_rng_state() if preserve_rng_state else None
-    precision = autocast_as_it_is()
+    rng_states = states_now() if preserve_rng_state else None
+    precision = AutocastAsItIs()
 
     def run_again(args: tuple) -> Any:
-        with fork_rng(enabled=preserve_rng_state), precision, enable_grad():
-            if rng_state is not None:
-                set_rng_state(rng_state)
+        with with_states(rng_states), precision, enable_grad():
             return function(*args)
 
     return run_again

@@ -30,5 +30,6 @@ def recover() -> None:
     allocator._pools.clear()
     for kept in (host_memory._all, host_memory._free, stream._thread.current, stream._defaults):
         kept.clear()
+    runtime._peers.clear()
     api.active.index = -1
     runtime._state["started"] = False

@@ -127,7 +127,7 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
         sized(output_padding, input.ndim - 2),
         groups,
         result,
-        settings.cube_math_type,
+        settings.conv_math_type,
     )
     return result
 
@@ -167,7 +167,7 @@ def convolution_backward(
         sized(output_padding, grad_output.ndim - 2),
         groups,
         output_mask,
-        settings.cube_math_type,
+        settings.conv_math_type,
         out0,
         out1,
         out2,

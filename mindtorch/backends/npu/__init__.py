@@ -5,8 +5,11 @@ It is imported when a program first asks for the device, if CANN's libraries are
 
 from importlib import import_module
 
-from mindtorch.generator import of_devices, seeders
-from mindtorch.roots import on_demand
+import numpy as np
+
+from mindtorch.device import accelerators
+from mindtorch.generator import Generator, default_generators, of_devices, seeders
+from mindtorch.roots import Pinner, makers, on_demand, pinners
 
 
 def _register() -> None:
@@ -23,7 +26,37 @@ def _seed(seed: int) -> None:
     first_seed = seed
 
 
+def count() -> int:
+    """How many devices this process can use; starts nothing."""
+    try:
+        return import_module("mindtorch.backends.npu.runtime.device").count()
+    except RuntimeError:  # a library that is there and does not load: whoever asks for a device is told why
+        return 0
+
+
+def _generators() -> list[Generator]:
+    """The generators of all devices, once there is one in use."""
+    if "npu" not in makers:
+        return []
+    default_of = import_module("mindtorch.backends.npu.generator").default_of
+    return [default_of(index) for index in range(count())]
+
+
+def _pinned(nbytes: int) -> np.ndarray:
+    index = import_module("mindtorch.backends.npu.runtime.device").current()
+    return import_module("mindtorch.backends.npu.runtime.host_memory").pinned(nbytes, index)
+
+
+def _is_pinned(array: np.ndarray) -> bool:
+    if not count():
+        return False
+    return import_module("mindtorch.backends.npu.runtime.host_memory").memory_under(array) is not None
+
+
 first_seed: int | None = None
 on_demand["npu"] = _register
 of_devices["npu"] = _generator_class
 seeders.append(_seed)
+default_generators.append(_generators)
+accelerators["npu"] = count
+pinners["npu"] = Pinner(_pinned, _is_pinned)

@@ -104,6 +104,12 @@ class NpuRoot(Root):
     def write(self, start: int, content: np.ndarray) -> None:
         copies.to_device(self.index, self.address + start, content)
 
+    def record_stream(self, user: Any) -> None:
+        """Note that a stream besides the memory's own works with it."""
+        block, other = self.block, user._order
+        if block is not None and other is not block.stream:
+            block.others = (block.others or set()) | {other}
+
     def array(
         self, shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...], byte_offset: int = 0
     ) -> "NpuArray":

@@ -60,6 +60,11 @@ class Settings:
         """How matrix products compute float32, in CANN's numbers: as it is, or with fewer bits."""
         return int(self.matmul_hf32)
 
+    @property
+    def conv_math_type(self) -> int:
+        """The same for convolutions."""
+        return int(self.conv_hf32)
+
 
 settings = Settings()
 

@@ -12,6 +12,7 @@ from mindtorch._utils import ExceptionWrapper
 from mindtorch.profiler.profile import record_function
 from mindtorch.utils.data import _utils
 from mindtorch.utils.data._utils.fetch import _DatasetKind
+from mindtorch.utils.data._utils.pin_memory import pin_memory
 from mindtorch.utils.data._utils.worker import Task, _IterableDatasetStopIteration, _ResumeIteration
 from mindtorch.utils.data.crew import Crew, OutOfTime
 from mindtorch.utils.data.sampler import draw_seed
@@ -53,6 +54,8 @@ class _BaseDataLoaderIter:
     def __next__(self) -> Any:
         with record_function(self._profile_name):
             data = self._next_data()
+            if self._pin_memory:
+                data = pin_memory(data)
             self._num_yielded += 1
             if self._dataset_kind == _DatasetKind.Iterable:
                 self._check_length()
@@ -82,7 +85,7 @@ class _BaseDataLoaderIter:
 
 
 def _is_memory_pinned(loader: Any) -> bool:
-    """Never: that takes an accelerator."""
+    """Whether batches go to pinned memory, which takes an accelerator."""
     if loader.pin_memory and loader.pin_memory_device:
         warn(
             "pin_memory_device is deprecated, the current accelerator will be used as the device,ignore "
@@ -92,7 +95,7 @@ def _is_memory_pinned(loader: Any) -> bool:
         warn(
             "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used."
         )
-    return False
+    return loader.pin_memory and accelerator.is_available()
 
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):

@@ -58,6 +58,7 @@ def within(index: int, target: int, source: int, nbytes: int) -> None:
 
 def between(index: int, target: int, other: int, source: int, nbytes: int) -> None:
     """Copy bytes to a device from another one: after what that one was given so far, and before what it gets next."""
+    device.reach(index, other)
     ready, done = stream.Event(), stream.Event()
     ready.record(stream.current(other))
     stream.current(index).wait_for(ready)

@@ -50,6 +50,11 @@ def is_started() -> bool:
     return _state["started"] and not _state["forked"]
 
 
+def is_forked() -> bool:
+    """Whether the runtime was started before this process was forked from another one, so that it cannot be used."""
+    return _state["forked"]
+
+
 def start() -> None:
     """Start the runtime, once for the process."""
     if _state["forked"]:
@@ -167,6 +172,18 @@ def soc_name(index: int) -> str:
     use(index)
     name = acl.aclrtGetSocName()
     return name.decode() if name else "unknown"
+
+
+_peers: set[tuple[int, int]] = set()  # devices that can reach the memory of another one, and that one
+
+
+def reach(index: int, peer: int) -> None:
+    """Have a device be able to copy from another one and to it."""
+    for one, other in ((index, peer), (peer, index)):
+        if (one, other) not in _peers:
+            use(one)
+            check(acl.aclrtDeviceEnablePeerAccess(checked(other), 0), "aclrtDeviceEnablePeerAccess")
+            _peers.add((one, other))
 
 
 def can_access_peer(index: int, peer: int) -> bool:

@@ -21,11 +21,11 @@ class PinnedMemory:
 
     __slots__ = ("address", "size", "events", "__array_interface__", "__weakref__")
 
-    def __init__(self, address: int, size: int) -> None:
+    def __init__(self, address: int, size: int, nbytes: int) -> None:
         self.address = address
         self.size = size
         self.events: list[Event] = []
-        self.__array_interface__ = {"version": 3, "typestr": "|u1", "shape": (size,), "data": (address, False)}
+        self.__array_interface__ = {"version": 3, "typestr": "|u1", "shape": (nbytes,), "data": (address, False)}
 
     def used_by(self, stream: Stream) -> None:
         """Note that a stream has been given a copy from or to the memory."""
@@ -50,7 +50,7 @@ def pinned(nbytes: int, index: int) -> np.ndarray:
         _look_at_events()
         free = _free.get(size)
         address = free.pop() if free else _ask(size, index)
-    return np.asarray(PinnedMemory(address, size))[:nbytes]
+    return np.asarray(PinnedMemory(address, size, nbytes))
 
 
 def _ask(size: int, index: int) -> int:

@@ -1,4 +1,4 @@
-"""Batches in pinned memory, which there is only with an accelerator: loaders warn, and never call this."""
+"""Batches in pinned memory, which there is only with an accelerator."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
