@@ -99,10 +99,12 @@ test-debug: $(DEV) ## run all ops and the unit tests with the asserts on memory 
 codegen: $(DEV) ## write generated/ from ops.yaml and derivatives.yaml, and what the sample package has of it
 	$(PY) -m codegen
 	$(PY) -m codegen --project examples/wavelets
+	$(PY) -m codegen --project mindtorch/npu/package
 
 check: lint ## lint; generated files are current, and modules import only from lower layers
 	$(PY) -m codegen check
 	$(PY) -m codegen --project examples/wavelets check
+	$(PY) -m codegen --project mindtorch/npu/package check
 	$(PYTEST) tests/test_layers.py
 
 stats: $(DEV) ## count ops, formulas and kernels, and list what is missing

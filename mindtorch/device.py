@@ -15,6 +15,9 @@ _extra_device_types = {"npu"}
 # How many devices there are of a type that can be the accelerator: what backends register.
 accelerators: dict[str, Callable[[], int]] = {}
 
+# What the name of a type of device means instead, for programs that were written for another one.
+renamed: dict[str, str] = {}
+
 _DEVICE_STRING = re.compile(r"([a-z_]+)(?::(0|[1-9]\d*))?")
 
 
@@ -87,6 +90,7 @@ def _parse(text: str, index: int | None) -> tuple[str, int | None]:
     if found is None and (":" in text or not text.isalpha()):
         raise RuntimeError(f"Invalid device string: '{text}'")
     kind, text_index = found.groups() if found else (text, None)
+    kind = renamed.get(kind, kind)
     if kind not in DEVICE_TYPES and kind not in _extra_device_types:
         raise RuntimeError(f"Expected one of {', '.join(DEVICE_TYPES)} device type at start of device string: {kind}")
     if index is None:

@@ -18,7 +18,7 @@ import numpy as np
 from mindtorch import geometry, roots, state, storage, typed_storage
 from mindtorch.autograd_meta import DEFAULT, INFERENCE, MULTI_OUTPUT, NO_GRAD, AutogradMeta, ViewMeta
 from mindtorch.batched_array import levels_of
-from mindtorch.device import CPU
+from mindtorch.device import CPU, renamed
 from mindtorch.device import device as Device
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
@@ -173,7 +173,7 @@ class Tensor(TensorBase):
 
     @read_only
     def is_cuda(self) -> bool:
-        return self.device.type == "cuda"
+        return self.device.type == renamed.get("cuda", "cuda")
 
     @read_only
     def layout(self) -> Layout:

@@ -29,7 +29,7 @@ def conversions(op: Op, reject: str) -> list[str]:
         if argument is variadic:
             lines += _convert_variadic(op, argument)
         elif argument.type.is_tensor_list:
-            lines += _check_tensor_list(argument.python_name, reject)
+            lines += _check_tensor_list(argument.python_name, reject, argument.type.is_optional)
             if argument is op.schema.tensor_arguments[0] and op.dispatch:
                 lines += _check_not_empty(op, argument)
         elif takes_number(op, argument):
@@ -94,10 +94,11 @@ def _convert_operand(argument: Argument, reject: str) -> list[str]:
     ]
 
 
-def _check_tensor_list(name: str, reject: str) -> list[str]:
+def _check_tensor_list(name: str, reject: str, is_optional: bool = False) -> list[str]:
     """A tensor could be iterated over too, so that its type has to be asked for."""
+    unless_none = f"{name} is not None and " if is_optional else ""
     return [
-        f"if type({name}) is not list and not isinstance({name}, (list, tuple)):",
+        f"if {unless_none}type({name}) is not list and not isinstance({name}, (list, tuple)):",
         f"    return {reject}",
     ]
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from mindtorch import errors, state
 from mindtorch.batched_array import BatchedArray
-from mindtorch.device import CPU
+from mindtorch.device import CPU, renamed
 from mindtorch.device import device as Device
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.dispatch.batching import no_batching_rule
@@ -155,8 +155,12 @@ class DeviceMethods:
         return self.to(device, non_blocking=non_blocking)
 
     def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Tensor:
-        """An error: there is no CUDA here."""
-        raise errors.device_unavailable("cuda")
+        """An error: there is no CUDA here, unless the name means another type of device."""
+        if "cuda" not in renamed:
+            raise errors.device_unavailable("cuda")
+        if isinstance(device, int):
+            device = f"cuda:{device}"
+        return self.to("cuda" if device is None else device, non_blocking=non_blocking)
 
 
 @extend_tensor

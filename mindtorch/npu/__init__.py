@@ -65,6 +65,7 @@ from mindtorch.npu.streams import default_stream as default_stream
 from mindtorch.npu.streams import is_current_stream_capturing as is_current_stream_capturing
 from mindtorch.npu.streams import set_stream as set_stream
 from mindtorch.npu.streams import stream as stream
+from mindtorch.npu.torch_npu import as_torch_npu as as_torch_npu
 from mindtorch.npu.types import BFloat16Tensor as BFloat16Tensor
 from mindtorch.npu.types import BoolTensor as BoolTensor
 from mindtorch.npu.types import ByteTensor as ByteTensor

@@ -62,6 +62,7 @@ CHANGES = {
     "aclnn": replaced("aclnnMul(self, other, out)", "aclnnMuls(self, other, out)"),
     "tags": of_exp("  tags: core\n"),
     "autocast": of_exp("  autocast: fp32\n"),
+    "autocast_npu": of_exp("  autocast_npu: fp32\n"),
     "dtypes": of_exp("  dtypes: float\n"),
     "divergence": of_exp("  divergence: it is shorter\n"),
     "deprecated": of_exp(OLD_CALL),

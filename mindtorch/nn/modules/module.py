@@ -413,8 +413,8 @@ class Module:
     def cuda(self: Self, device: int | None = None) -> Self:
         return self._apply(lambda tensor: tensor.cuda(device))
 
-    def npu(self: Self, device: int | None = None) -> Self:
-        return self.to("npu" if device is None else f"npu:{device}")
+    def npu(self: Self, device: Any = None) -> Self:
+        return self._apply(lambda tensor: tensor.npu(device))
 
     def type(self: Self, dst_type: Any) -> Self:
         return self._apply(lambda tensor: tensor.type(dst_type))

@@ -18,12 +18,8 @@ CUDA_ONLY = (
     "upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_trilinear3d vdot"
 ).split()
 POLICIES = {entry.name: entry.autocast["npu"] for entry in all_ops() if entry.autocast and "npu" in entry.autocast}
-NOT_FAKED = (
-    "_thnn_fused_gru_cell",
-    "_thnn_fused_lstm_cell",
-    "gru_cell",
-    "grid_sampler",
-)  # torch asks for a real device
+# Those for which torch asks for a real device.
+NOT_FAKED = ("_thnn_fused_gru_cell", "_thnn_fused_lstm_cell", "gru_cell", "grid_sampler")
 CAST = sorted(name for name, policy in POLICIES.items() if policy != "refused" and name not in NOT_FAKED)
 
 

@@ -1,0 +1,1 @@
+"""The functions behind the ops, in ops of mindtorch."""
