@@ -13,7 +13,8 @@ GENERATOR = "mindtorch_codegen"
 
 # mindtorch/_generated/ and mindtorch_codegen/ of a checkout only point at generated/ and codegen/, which are what is
 # installed under these names.
-library = find_packages(include=["mindtorch", "mindtorch.*"], exclude=[GENERATED, GENERATED + ".*", "mindtorch.npu.package.tests"])
+not_installed = [GENERATED, GENERATED + ".*", "mindtorch.npu.package.tests"]
+library = find_packages(include=["mindtorch", "mindtorch.*"], exclude=not_installed)
 generated = [GENERATED] + [f"{GENERATED}.{name}" for name in find_packages("generated")]
 generator = [GENERATOR] + [f"{GENERATOR}.{name}" for name in find_packages("codegen")]
 

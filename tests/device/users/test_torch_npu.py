@@ -73,9 +73,8 @@ def _maker(row):
 def _results(function, sample):
     """The results, and the gradients of what requires one."""
     found = function(*sample.args, **sample.kwargs)
-    found = [
-        each for each in (found if isinstance(found, (tuple, list)) else [found]) if isinstance(each, torch.Tensor)
-    ]
+    found = found if isinstance(found, (tuple, list)) else [found]
+    found = [each for each in found if isinstance(each, torch.Tensor)]
     leaves = [each for each in sample.tensors() if each.requires_grad]
     total = sum((each * each).sum() for each in found if each.requires_grad)
     return found + list(torch.autograd.grad(total, leaves, materialize_grads=True))

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import erf, expit
 
-from mindtorch import from_numpy
+from mindtorch.interop import from_numpy
 from mindtorch.testing.ops import call
 
 

@@ -2,12 +2,12 @@
 # Regenerate: mindtorch-codegen
 """The functions at the top level of torch_npu."""
 
-from torch_npu._generated.ops.activation import npu_fast_gelu, npu_geglu, npu_swiglu
-from torch_npu._generated.ops.attention import npu_fusion_attention, npu_rotary_mul
-from torch_npu._generated.ops.norm import npu_add_rms_norm, npu_rms_norm
-from torch_npu._generated.ops.optim import npu_apply_adam_w
-from torch_npu._generated.ops.products import npu_format_cast, npu_grouped_matmul
+from torch_npu._generated.ops.norm import npu_rms_norm, npu_add_rms_norm
+from torch_npu._generated.ops.activation import npu_swiglu, npu_geglu, npu_fast_gelu
+from torch_npu._generated.ops.attention import npu_rotary_mul, npu_fusion_attention
+from torch_npu._generated.ops.products import npu_grouped_matmul, npu_format_cast
 from torch_npu._generated.ops.tokens import npu_moe_token_permute, npu_moe_token_unpermute
+from torch_npu._generated.ops.optim import npu_apply_adam_w
 
 __all__ = [
     # norm

@@ -4,10 +4,10 @@ import builtins
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from torch_npu._generated import return_types
-
 from mindtorch.dtype import dtype
 from mindtorch.tensor import Tensor
+
+from torch_npu._generated import return_types
 
 __all__ = [
     "npu_rms_norm",

@@ -1,8 +1,9 @@
 """Importing this has the names of CUDA mean the NPU: `torch.cuda`, `"cuda:0"`, `x.cuda()`."""
 
-import mindtorch
+import sys
+
 from mindtorch import npu
 from mindtorch.device import renamed
 
 renamed["cuda"] = "npu"
-mindtorch.cuda = npu
+sys.modules["mindtorch"].cuda = npu  # type: ignore[attr-defined]

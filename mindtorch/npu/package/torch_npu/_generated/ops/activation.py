@@ -8,12 +8,12 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from torch_npu.composite import activation as composite
-
 from mindtorch import state
 from mindtorch.dispatch.arguments import CALL_ERRORS, bool_of, explained, int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.tensor import Tensor
+
+from torch_npu.composite import activation as composite
 
 
 def npu_swiglu(input, dim=-1, *, axis=None):

@@ -8,8 +8,6 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from torch_npu.composite import attention as composite
-
 from mindtorch import state
 from mindtorch.dispatch.arguments import (
     CALL_ERRORS,
@@ -23,6 +21,8 @@ from mindtorch.dispatch.arguments import (
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.tensor import Tensor
+
+from torch_npu.composite import attention as composite
 
 
 def npu_rotary_mul(input, r1, r2, rotary_mode="half"):

@@ -8,13 +8,13 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from torch_npu.composite import products as composite
-
 from mindtorch import state
 from mindtorch.dispatch.arguments import CALL_ERRORS, dtype_of, explained, int_of, ints_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.tensor import Tensor
+
+from torch_npu.composite import products as composite
 
 
 def npu_grouped_matmul(

@@ -4,10 +4,10 @@
 
 from types import FunctionType
 
+from mindtorch.dispatch.registry import register_kernels, register_ops
+
 from torch_npu._generated import own_ops
 from torch_npu._generated.registry import activation, attention, norm, optim, products, tokens
-
-from mindtorch.dispatch.registry import register_kernels, register_ops
 
 FAMILIES = (norm, activation, attention, products, tokens, optim)
 
