@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch.cuda.refusals import refuse
+from mindtorch.device import accelerator
 from mindtorch.profiler.events import EventList, FunctionEvent, FunctionEventAvg
+from mindtorch.profiler.profile import ProfilerActivity, record_function
 from mindtorch.profiler.profile import profile as _profile
-from mindtorch.profiler.profile import record_function
 
 __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "emit_nvtx", "profile", "record_function"]
 
@@ -15,8 +16,13 @@ __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "emit_nvtx", "profi
 class profile(_profile):
     """A block whose calls are timed, if it is enabled."""
 
-    def __init__(self, enabled: bool = True, *, record_shapes: bool = False, **ignored: Any) -> None:
-        super().__init__(record_shapes=record_shapes)
+    def __init__(
+        self, enabled: bool = True, *, record_shapes: bool = False, use_device: str | None = None, **ignored: Any
+    ) -> None:
+        activities = {ProfilerActivity.CPU}
+        if use_device is not None and use_device in ("privateuseone", accelerator()):
+            activities.add(ProfilerActivity.PrivateUse1)
+        super().__init__(activities=activities, record_shapes=record_shapes)
         self.enabled = enabled
 
     def __enter__(self) -> profile | None:  # type: ignore[override]

@@ -11,15 +11,17 @@ from enum import Enum
 from typing import Any
 
 from mindtorch import state
+from mindtorch.device import accelerator
+from mindtorch.lazy import lazy
 from mindtorch.op_names import qualified
-from mindtorch.profiler.events import EventList, FunctionEvent
+from mindtorch.profiler.events import EventList, FunctionEvent, Kernel
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
 
 
 class ProfilerActivity(Enum):
-    """What can be watched. Here it is the CPU, whatever is asked for."""
+    """What can be watched: the CPU, whatever is asked for, and as `PrivateUse1` the accelerator."""
 
     CPU = 0
     XPU = 1
@@ -39,16 +41,37 @@ class ProfilerAction(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    return {ProfilerActivity.CPU}
+    return {ProfilerActivity.CPU} | ({ProfilerActivity.PrivateUse1} if accelerator() in _KERNEL_WATCHES else set())
+
+
+# What notes the kernels of a type of devices.
+_KERNEL_WATCHES: dict[str | None, Any] = {"npu": lazy("mindtorch.npu.profiling")}
 
 
 class Watch:
     """Takes the times of the calls of a thread."""
 
-    def __init__(self, record_shapes: bool) -> None:
+    def __init__(self, record_shapes: bool, device: str | None = None) -> None:
         self.record_shapes = record_shapes
         self.events: list[FunctionEvent] = []
         self._running: FunctionEvent | None = None
+        self._device = device
+        self._kernels = None if device is None else _KERNEL_WATCHES[device].KernelWatch(lambda: self._running)
+
+    def switch(self, on: bool) -> None:
+        """Note the kernels of the device from now on, or no longer; then they are among the events."""
+        if self._kernels is None:
+            return
+        if on:
+            self._kernels.start()
+            return
+        self._kernels.stop()
+        for launch in self._kernels.launches():
+            if launch.caller is not None:
+                launch.caller.kernels.append(Kernel(launch.name, launch.device_index, launch.duration))
+            event = FunctionEvent(launch.name, launch.start, [], None, end=launch.start + launch.duration)
+            event.device_type, event.device_index, event.stream = self._device, launch.device_index, launch.stream
+            self.events.append(event)
 
     def timed(self, run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any:
         """Make a call of an op."""
@@ -122,8 +145,15 @@ class profile:
         self.record_shapes = record_shapes
         self.step_num = 0
         self.current_action = self.schedule(0)
-        self._watch = Watch(record_shapes)
+        self._device = self._device_of(activities)
+        self._watch = Watch(record_shapes, self._device)
         self._is_on = False
+
+    @staticmethod
+    def _device_of(activities: Iterable[ProfilerActivity] | None) -> str | None:
+        """The type of device whose kernels are watched; there may be none of it."""
+        wanted = supported_activities() if activities is None else set(activities)
+        return accelerator() if ProfilerActivity.PrivateUse1 in wanted & supported_activities() else None
 
     def __enter__(self) -> profile:
         self.start()
@@ -155,13 +185,14 @@ class profile:
     def _act(self) -> None:
         records = self.current_action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
         if records and not self._is_on:
-            self._watch = Watch(self.record_shapes)
+            self._watch = Watch(self.record_shapes, self._device)
         self._switch(records)
 
     def _switch(self, on: bool) -> None:
         if on != self._is_on:
             _thread.profiler = self._watch if on else None
             state.count_thread_interceptor(1 if on else -1)
+            self._watch.switch(on)
             self._is_on = on
 
     # -------------------- what was seen --------------------

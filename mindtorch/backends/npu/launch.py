@@ -53,6 +53,7 @@ class Settings:
     launch is waited for."""
 
     matmul_hf32 = conv_hf32 = False
+    watch: Any = None  # a profiler's, which is told of each launch
     launch_blocking = os.environ.get("ASCEND_LAUNCH_BLOCKING") == "1"
 
     @property
@@ -117,6 +118,8 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
         first = self._first or self._bind()
         arguments, index = self.described(given)
         device.use(index)
+        watch = settings.watch
+        begun = None if watch is None else watch.begin(index)
         phases = _phases
         code = first(*arguments, *phases.addresses)
         if code != SUCCESS:
@@ -137,6 +140,8 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
             code = self._second(None, 0, executor, own.handle)
         if code != SUCCESS:
             api.raise_code(code, self.name)
+        if watch is not None:
+            watch.end(self.name, index, begun)
         if settings.launch_blocking:
             own.synchronize()
 
