@@ -9,11 +9,12 @@ A weight is cast once for a whole block: the graph then has one cast, to which t
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, TypeVar
 
 from mindtorch import state
 from mindtorch.dispatch.namespace import ops
+from mindtorch.dispatch.registry import OpEntry, overloads_of
 from mindtorch.dispatch.schema import Schema
 from mindtorch.dtype import bfloat16, dtype, float16, float32, float64
 from mindtorch.tensor import Tensor
@@ -178,13 +179,22 @@ def _full_by_overload(cast: Cast, function: Callable, args: tuple, kwargs: dict)
     """The same of an op of which another overload has a dtype."""
     if not cast.is_eligible(next(_tensors((*args, *kwargs.values())))):
         return function(*args, **kwargs)
-    arguments = function.op.schema.arguments  # type: ignore[attr-defined]
-    given = {argument.name: value for argument, value in zip(arguments, args)} | kwargs
-    return getattr(ops, function.op.base)(**given, dtype=float32)  # type: ignore[attr-defined]
+    return _with_dtype(function.op)(*args, **kwargs, dtype=float32)  # type: ignore[attr-defined]
+
+
+@cache
+def _with_dtype(entry: OpEntry) -> Callable:
+    """The overload with the same arguments and a dtype."""
+    wanted = [*[argument.name for argument in entry.schema.arguments], "dtype"]
+    for other in overloads_of(entry.base, entry.namespace):
+        if [argument.name for argument in other.schema.arguments] == wanted:
+            return other.function
+    raise LookupError(f"{entry.name} has no overload with a dtype")
 
 
 def _refuse(cast: Cast, function: Callable, args: tuple, kwargs: dict) -> Any:
-    raise RuntimeError(_REFUSALS[function.op.base])  # type: ignore[attr-defined]
+    name = function.op.base  # type: ignore[attr-defined]
+    raise RuntimeError(_REFUSALS.get(name, f"{name} is unsafe to autocast."))
 
 
 _REFUSALS = {

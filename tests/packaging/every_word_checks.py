@@ -9,8 +9,11 @@ import warnings
 from importlib import import_module
 
 import mindtorch as torch
-from codegen.keys import DTYPES, INPLACE_OPERATORS, OPERATORS, TAGS, UNARY_OPERATORS
+from codegen.keys import AUTOCAST_NPU, DTYPES, INPLACE_OPERATORS, OPERATORS, TAGS, UNARY_OPERATORS
+from mindtorch import state
 from mindtorch.autograd import forward_ad
+from mindtorch.dispatch import autocast
+from mindtorch.dispatch.registry import find_op
 
 CHECKS = {}
 
@@ -243,6 +246,29 @@ def check_composites(ops):
     assert ops.made_of(matrix(), 4, out=out) is out and out.tolist() == (2 * matrix()).tolist()
     assert type(ops.one_node(matrix().requires_grad_(), matrix()).grad_fn).__name__ == "OneNodeBackward0"
     check_gradients(ops.one_node, matrix(), matrix() + 1)
+
+
+@shows("autocast_npu", *[f"autocast_npu: {policy}" for policy in AUTOCAST_NPU])
+def check_autocast_npu(ops):
+    """With the CPU in the place of an NPU."""
+
+    def called(function, *args, **kwargs):
+        state.thread.autocast = {"cpu": torch.float16}
+        try:
+            return autocast.call_autocast("cpu", function.op.autocast["npu"], function, args, kwargs)
+        finally:
+            state.thread.autocast = None
+
+    short = matrix().half()
+    assert called(ops.lowered, matrix()).dtype is torch.float16
+    assert called(ops.widened, short).dtype is torch.float32
+    assert called(ops.product, short, matrix()).dtype is torch.float32
+    assert called(ops.product, short, short).dtype is torch.float16
+    measured = find_op(f"{ops.summed.op.namespace}::measured").function
+    assert called(ops.summed, short).dtype is called(measured, short).dtype is torch.float32
+    assert called(ops.summed, short, dtype=torch.float16).dtype is ops.measured(short).dtype is torch.float16
+    assert called(ops.summed, matrix().double()).dtype is torch.float64
+    raises(RuntimeError, "unsafe to autocast", called, ops.unsafe, short)
 
 
 @shows("autocast", "autocast: lower_precision_fp", "autocast: fp32", "autocast: promote")
