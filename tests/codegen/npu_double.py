@@ -42,7 +42,7 @@ class NpuArray:
 
 
 class settings:
-    cube_math_type = 0
+    cube_math_type = conv_math_type = 0
 
 
 _TABLE = signatures(Project(Path()), Problems())
