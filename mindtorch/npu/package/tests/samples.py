@@ -42,21 +42,18 @@ def rotary(make):
 
 
 def attention(make):
-    yield call(make(2, 2, 3, 4), make(2, 2, 5, 4), make(2, 2, 5, 4), 2, "BNSD", scale=0.5)
-    yield call(make(2, 3, 8), make(2, 5, 4), make(2, 5, 4), 2, "BSH", scale=0.5)  # two heads for one of the keys
-    yield call(make(3, 2, 8), make(5, 2, 8), make(5, 2, 8), 2, "SBH", pse=make(2, 2, 3, 5), scale=0.5)
-    yield call(make(2, 3, 2, 4), make(2, 5, 2, 4), make(2, 5, 2, 4), 2, "BSND", atten_mask=_upper(3, 5))
-    yield call(
-        make(1, 1, 4, 2), make(1, 1, 4, 2), make(1, 1, 4, 2), 1, "BNSD", atten_mask=_upper(4, 4), pre_tockens=1,
-        next_tockens=0,
-    )  # fmt: skip
+    yield call(make(1, 2, 2, 2), make(1, 2, 3, 2), make(1, 2, 3, 2), 2, "BNSD", scale=0.5)
+    yield call(make(1, 2, 4), make(1, 3, 2), make(1, 3, 2), 2, "BSH", scale=0.5)  # two heads for one of the keys
+    yield call(make(2, 2, 2), make(3, 2, 2), make(3, 2, 2), 2, "SBH", pse=make(1, 2, 2, 3), scale=0.5)
+    yield call(make(1, 2, 2, 2), make(1, 3, 2, 2), make(1, 3, 2, 2), 2, "BSND", atten_mask=_upper(2, 3))
+    band = {"atten_mask": _upper(3, 3), "pre_tockens": 1, "next_tockens": 0}
+    yield call(make(1, 1, 3, 1), make(1, 1, 3, 1), make(1, 1, 3, 1), 1, "BNSD", **band)
+    triangle = _upper(1, 1).expand(2048, 2048)  # its shape alone counts
     for mode in (2, 3):
-        yield call(
-            make(1, 1, 3, 2), make(1, 1, 5, 2), make(1, 1, 5, 2), 1, "BNSD", atten_mask=_upper(2048, 2048),
-            sparse_mode=mode,
-        )  # fmt: skip
-    ends = {"actual_seq_qlen": [2, 5], "actual_seq_kvlen": [3, 5]}
-    yield call(make(5, 2, 4), make(5, 2, 4), make(5, 2, 4), 2, "TND", scale=0.5, **ends)
+        given = {"atten_mask": triangle, "sparse_mode": mode}
+        yield call(make(1, 1, 2, 1), make(1, 1, 3, 1), make(1, 1, 3, 1), 1, "BNSD", **given)
+    ends = {"actual_seq_qlen": [1, 3], "actual_seq_kvlen": [2, 3]}
+    yield call(make(3, 1, 2), make(3, 1, 2), make(3, 1, 2), 1, "TND", scale=0.5, **ends)
 
 
 def groups(make):
