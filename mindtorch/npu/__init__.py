@@ -1,5 +1,7 @@
 """The `npu` device (Ascend), under torch_npu's names. Nothing is loaded before a program needs a device."""
 
+from mindtorch.errors import AcceleratorError as AcceleratorError
+from mindtorch.errors import OutOfMemoryError as OutOfMemoryError
 from mindtorch.npu import amp as amp
 from mindtorch.npu.amp import get_amp_supported_dtype as get_amp_supported_dtype
 from mindtorch.npu.config import config as config
