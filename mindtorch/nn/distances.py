@@ -7,6 +7,7 @@ from typing import Any
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.composite.pair_losses import pair_distance
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.autocast import with_autocast
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator.shapes import broadcast_shapes
 from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number

@@ -275,13 +275,13 @@ class TestSettings:
     def test_fewer_bits(self, setting, own, function, monkeypatch):
         """The last argument but results of these functions is CANN's cubeMathType."""
         given = []
-        run = launch.aclnn._run
+        described = launch.aclnn.described
 
-        def noted(call, first, arguments, index):
-            given.append((call.name, [each for each in arguments if each in (0, 1)][-1:]))
-            return run(call, first, arguments, index)
+        def noted(call, values):
+            given.append((call.name, [each for each in values if type(each) is int and each in (0, 1)][-1:]))
+            return described(call, values)
 
-        monkeypatch.setattr(launch.aclnn, "_run", noted)
+        monkeypatch.setattr(launch.aclnn, "described", noted)
         x = torch.ones(2, 2, device="npu")
         other = torch.npu.conv if setting is torch.npu.matmul else torch.npu.matmul
         for allowed in (False, True):
