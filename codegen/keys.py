@@ -120,6 +120,7 @@ OP_KEYS = (
     Key("batch", "word", "the rule for tensors inside vmap, where that of the shape is not right"),
     Key("view", "word", "what kind of view the op makes", ("single", "multi", "detach")),
     Key("factory", "flag", "true for an op that makes a tensor from nothing and takes requires_grad"),
+    Key("copies", "flag", "true for a copy of its input, which is recorded for tensors of inference mode alone, too"),
     Key("dispatch", "backends", "the kernel of each backend", BACKENDS),
     Key("composite", "word", "the function, written in other ops, that is the op, instead of dispatch"),
     Key("aclnn", "text", "the ACLNN call that the NPU kernel is, or is made of"),

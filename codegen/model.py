@@ -366,6 +366,7 @@ class Op:
     batch: str | None = None
     view: View | None = None
     factory: bool = False
+    copies: bool = False
     dispatch: Mapping[str, str] | None = None
     composite: str | None = None
     aclnn: str | None = None

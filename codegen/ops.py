@@ -150,6 +150,7 @@ def _op(schema: FunctionSchema, values: _Values, yaml: Mapping) -> Op:
         batch=values.text("batch"),
         view=cast("View | None", values.text("view")),
         factory=values.text("factory") is not None,
+        copies=values.text("copies") is not None,
         dispatch=values.mapping("dispatch"),
         composite=values.text("composite"),
         aclnn=values.text("aclnn"),

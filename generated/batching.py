@@ -144,7 +144,6 @@ KERNELS = {
     "bitwise_right_shift.Tensor_Scalar": rules.broadcast("bitwise_right_shift.Tensor_Scalar", "default"),
     "isnan": rules.broadcast("isnan", "bool"),
     "isinf": rules.broadcast("isinf", "bool"),
-    "isfinite": rules.broadcast("isfinite", "bool"),
     "isposinf": rules.broadcast("isposinf", "bool"),
     "isneginf": rules.broadcast("isneginf", "bool"),
     "signbit": rules.broadcast("signbit", "bool"),

@@ -128,7 +128,6 @@ MODULES = {
         "bitwise_right_shift.Tensor": "bitwise_right_shift",
         "bitwise_right_shift.Tensor_Scalar": "bitwise_right_shift",
         "isnan": "isnan",
-        "isfinite": "isfinite",
         "isposinf": "isposinf",
         "isneginf": "isneginf",
         "signbit": "signbit",

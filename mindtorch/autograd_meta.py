@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 from typing import Any
+from weakref import finalize
+
+from mindtorch import state
 
 # How a view came to be, which decides whether it may be written in place.
 DEFAULT = "default"
@@ -34,6 +37,12 @@ class ViewMeta(AutogradMeta):
     edge: Any = None  # the view's own (node, output_nr) ...
     version = 0  # ... and the version of the base at which it was made
     creation = DEFAULT
+
+
+def note_inference_leaf(meta: AutogradMeta) -> None:
+    """Have calls looked at as long as there is a tensor of inference mode that requires grad."""
+    state.count_inference_leaf(1)
+    finalize(meta, state.count_inference_leaf, -1)
 
 
 def takes_part(tensor: Any) -> bool:

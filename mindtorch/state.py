@@ -11,6 +11,7 @@ from typing import Any
 
 interceptors = 0
 grad_everywhere = True  # whether every thread records graphs: quicker to ask than thread.grad_enabled
+inference_leaves = 0  # tensors of inference mode that require grad; see `_is_out_of_autograd` of dispatch/dispatcher.py
 dispatch_classes = 0  # classes of tensors with a __torch_dispatch__ of their own
 batch_levels = 0  # levels of vmap that are alive; see mindtorch.batched_array
 recorded_passes = 0  # backward passes that run and are recorded themselves (create_graph), in all threads
@@ -121,6 +122,14 @@ def count_batch_level(change: int) -> None:
     with _lock:
         interceptors += change
         batch_levels += change
+
+
+def count_inference_leaf(change: int) -> None:
+    """Count a tensor of inference mode that requires grad, which calls may be recorded for, or not."""
+    global interceptors, inference_leaves
+    with _lock:
+        interceptors += change
+        inference_leaves += change
 
 
 def count_thread_interceptor(change: int) -> None:

@@ -313,9 +313,14 @@ def make_objects_with(new: Callable[[type], Any]) -> None:
 
 
 def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
-    """Another tensor on the same array, outside of the graph and with a version counter of its own (like `.data`)."""
+    """Another tensor on the same array, outside of the graph and with a version counter of its own (like `.data`).
+
+    Without elements it has an array of its own: kernels refuse to write to what they read, if it is the same array, but
+    two tensors without elements share none.
+    """
     alias = _new(cls)
-    alias._mt_array = tensor._mt_array
+    array = tensor._mt_array
+    alias._mt_array = array if type(array) is not np.ndarray or array.size else array.view()
     alias._mt_kind = tensor._mt_kind
     alias._mt_version = None
     alias._mt_edge = None

@@ -101,6 +101,8 @@ def _row(model: Model, op: Op) -> Row:
         details.append('"composite": True')
     if derivative is not None and derivative.edges:
         details.append('"differentiable": True')
+    if op.copies:
+        details.append('"copies": True')
     if op.numbers:
         details.append('"takes_numbers": True')
     if op.python_names:

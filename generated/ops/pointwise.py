@@ -11455,21 +11455,13 @@ def isinf(input):
         raise in_torchs_words(error) from None
 
 
-_isfinite_kernels = kernel_table("isfinite")
-
-
 def isfinite(input):
     """isfinite(Tensor self) -> Tensor"""
     if state.interceptors and intercepts(isfinite, input):
         return call(isfinite, input)
-    try:
-        input_array = input._mt_array
-    except AttributeError:
+    if not isinstance(input, Tensor):
         return raise_bad_argument(isfinite, input)
-    try:
-        return wrap(_isfinite_kernels[type(input_array)](input_array))
-    except NUMPY_ERRORS as error:
-        raise in_torchs_words(error) from None
+    return composite.isfinite(input)
 
 
 _isposinf_kernels = kernel_table("isposinf")

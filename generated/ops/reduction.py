@@ -454,6 +454,7 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     except CALL_ERRORS as error:
         raise explained(error, amax, (amax,), (input, dim, keepdim), {}) from None
     if node is not None:
+        refuse_complex("amax", input)
         node.kept += (save_output(node, result),)
     return result
 
@@ -526,6 +527,7 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     except CALL_ERRORS as error:
         raise explained(error, amin, (amin,), (input, dim, keepdim), {}) from None
     if node is not None:
+        refuse_complex("amin", input)
         node.kept += (save_output(node, result),)
     return result
 
@@ -938,6 +940,7 @@ def aminmax(input, *, dim=None, keepdim=False, out=None, axis=None, keepdims=Non
     min = wrap_output(min_array, node, 0)
     max = wrap_output(max_array, node, 1)
     if node is not None:
+        refuse_complex("aminmax", input)
         node.kept += (save_output(node, max), save_output(node, min))
     return return_types.aminmax((min, max))
 
@@ -994,6 +997,7 @@ def median_default(input):
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     if node is not None:
+        refuse_complex("median", input)
         node.kept += (save_output(node, result),)
     return result
 
@@ -1034,6 +1038,7 @@ def median_dim(input, dim, keepdim=False, *, out=None):
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
+        refuse_complex("median", input)
         node.kept = (save(indices),)
     return return_types.median((values, indices))
 
@@ -1110,6 +1115,7 @@ def nanmedian_default(input):
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
     if node is not None:
+        refuse_complex("nanmedian", input)
         node.kept += (save_output(node, result),)
     return result
 
@@ -1150,6 +1156,7 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
+        refuse_complex("nanmedian", input)
         node.kept = (save(indices),)
     return return_types.nanmedian((values, indices))
 
@@ -1242,6 +1249,7 @@ def mode(input, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=None):
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
+        refuse_complex("mode", input)
         node.kept = (save(indices),)
     return return_types.mode((values, indices))
 
@@ -1314,6 +1322,7 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
     values = wrap(values_array, node)
     indices = wrap(indices_array)
     if node is not None:
+        refuse_complex("kthvalue", input)
         node.kept = (save(indices),)
     return return_types.kthvalue((values, indices))
 
@@ -3364,6 +3373,7 @@ def _softmax(input, dim, half_to_float, *, out=None):
     except CALL_ERRORS as error:
         raise explained(error, _softmax, (_softmax,), (input, dim, half_to_float), {}) from None
     if node is not None:
+        refuse_complex("_softmax", input)
         node.kept = (save_output(node, result),)
     return result
 
@@ -3422,7 +3432,7 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
             node.input_dtype = input_dtype
             node.kept = (save(grad_output) if output_edge else None, save(output))
     try:
-        return wrap(
+        result = wrap(
             __softmax_backward_data_kernels[type(grad_output_array)](grad_output_array, output_array, dim, input_dtype),
             node,
         )
@@ -3430,6 +3440,9 @@ def _softmax_backward_data(grad_output, output, dim, input_dtype, *, out=None):
         raise explained(
             error, _softmax_backward_data, (_softmax_backward_data,), (grad_output, output, dim, input_dtype), {}
         ) from None
+    if node is not None:
+        refuse_complex("_softmax_backward_data", grad_output, output)
+    return result
 
 
 def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
@@ -3573,6 +3586,7 @@ def _log_softmax(input, dim, half_to_float, *, out=None):
     except CALL_ERRORS as error:
         raise explained(error, _log_softmax, (_log_softmax,), (input, dim, half_to_float), {}) from None
     if node is not None:
+        refuse_complex("_log_softmax", input)
         node.kept = (save_output(node, result),)
     return result
 
@@ -3630,7 +3644,7 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
             node.dim = dim
             node.kept = (save(grad_output) if output_edge else None, save(output))
     try:
-        return wrap(
+        result = wrap(
             __log_softmax_backward_data_kernels[type(grad_output_array)](
                 grad_output_array, output_array, dim, input_dtype
             ),
@@ -3644,6 +3658,9 @@ def _log_softmax_backward_data(grad_output, output, dim, input_dtype, *, out=Non
             (grad_output, output, dim, input_dtype),
             {},
         ) from None
+    if node is not None:
+        refuse_complex("_log_softmax_backward_data", grad_output, output)
+    return result
 
 
 def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):

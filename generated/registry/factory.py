@@ -102,7 +102,7 @@ OPS = (
     (
         SCHEMAS["clone"],
         functions.clone,
-        {"jvp": forward_ad.clone, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.clone, "differentiable": True, "copies": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["clone.out"], CopiedOut(functions.clone), {"boxed": True}),
     (SCHEMAS["copy"], functions.copy_default, {"composite": True, "tags": ("core",)}),
@@ -118,7 +118,11 @@ OPS = (
             "writes": (0,),
         },
     ),
-    (SCHEMAS["_to_copy"], functions._to_copy, {"jvp": forward_ad._to_copy, "differentiable": True, "tags": ("core",)}),
+    (
+        SCHEMAS["_to_copy"],
+        functions._to_copy,
+        {"jvp": forward_ad._to_copy, "differentiable": True, "copies": True, "tags": ("core",)},
+    ),
     (SCHEMAS["_to_copy.out"], CopiedOut(functions._to_copy), {"boxed": True}),
     (SCHEMAS["_pin_memory"], functions._pin_memory, {"composite": True}),
     (SCHEMAS["to.dtype_layout"], functions.to_dtype_layout, {"composite": True}),

@@ -18,7 +18,7 @@ from mindtorch.autograd import anomaly, node_base
 from mindtorch.autograd.accumulate_grad import AccumulateGrad, storing_lock
 from mindtorch.autograd.fitting import check_device, fit_gradient, fit_gradients
 from mindtorch.autograd.hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
-from mindtorch.autograd.node_base import ConnectedNode
+from mindtorch.autograd.node_base import ConnectedNode, RefusingNode
 from mindtorch.autograd.reentrant import run_nested
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.kinds import SHORT_CUT_FAILED, kind_of
@@ -162,6 +162,15 @@ def _last_before(leaves: set, nodes: Sequence[Any]) -> dict[Any, Any]:
     return last
 
 
+def _refusals_early(nodes: list[Any]) -> list[Any]:
+    """The same order, but for nodes that only refuse: the pass gets there as soon as there is a gradient for them."""
+    last = _last_before({node for node in nodes if type(node) is RefusingNode}, nodes)
+    after: dict[Any, list[Any]] = {}
+    for refusing, node in last.items():
+        after.setdefault(node, []).append(refusing)
+    return [each for node in nodes if node not in last for each in (*after.get(node, ()), node)] if last else nodes
+
+
 # -------------------- running --------------------
 
 
@@ -183,6 +192,8 @@ def run_backward(
         task.check_ends(targets or ())
     if targets is not None:
         task.restrict(targets, capture)
+    if node_base.refusals_in_use:
+        task.nodes = _refusals_early(task.nodes)
     return run_nested(lambda: _run_in_mode(task, create_graph))
 
 

@@ -18,15 +18,13 @@ def fit_gradient(grad: Tensor, shape: tuple, numpy_dtype: Any, node: Any, edge: 
     """A gradient in the shape and dtype of the value that it belongs to: what was broadcast is summed."""
     if type(grad._mt_array.shape) is not tuple:  # of an array that is batched
         grad = _sum_over_levels(grad, shape)
+    if grad._mt_array.dtype != numpy_dtype and grad.is_complex() and not from_numpy_dtype(numpy_dtype).is_complex:
+        grad = grad.real  # before the sum, which so has memory of its own
     if tuple(grad._mt_array.shape) != tuple(shape):
         check_shape(grad, shape, node, edge)
         grad = _sum_to(grad, shape)
     if grad._mt_array.dtype != numpy_dtype:
-        wanted = from_numpy_dtype(numpy_dtype)
-        if grad.is_complex() and not wanted.is_complex:
-            grad = grad.real
-        if grad.dtype is not wanted:
-            grad = grad.to(wanted)
+        grad = grad.to(from_numpy_dtype(numpy_dtype))
     return grad
 
 

@@ -15,7 +15,15 @@ from mindtorch import state
 from mindtorch.autograd.accumulate_grad import ONE_OWNER, AccumulateGrad
 from mindtorch.autograd.copy_slices import CopySlices
 from mindtorch.autograd.hooks_in_levels import shown_output
-from mindtorch.autograd_meta import DEFAULT, INFERENCE, MULTI_OUTPUT, NO_GRAD, AutogradMeta, ViewMeta
+from mindtorch.autograd_meta import (
+    DEFAULT,
+    INFERENCE,
+    MULTI_OUTPUT,
+    NO_GRAD,
+    AutogradMeta,
+    ViewMeta,
+    note_inference_leaf,
+)
 from mindtorch.dispatch.level_views import CROSSINGS
 from mindtorch.dispatch.view_recipe import ViewRecipe
 from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, edge_to, set_output
@@ -111,10 +119,13 @@ def noted_edge(tensor: Tensor) -> Any:
 
 def require_grad(leaf: Tensor) -> None:
     """Make a tensor a leaf whose gradient is computed. A view that is a leaf goes on asking its base first."""
-    autograd_meta(leaf).requires_grad = True
-    accumulator = leaf._mt_meta.accumulator
+    meta = autograd_meta(leaf)
+    if meta.inference and not meta.requires_grad:
+        note_inference_leaf(meta)
+    meta.requires_grad = True
+    accumulator = meta.accumulator
     node = accumulator and accumulator()
-    leaf._mt_edge = ASK if leaf._mt_meta.base is not None else edge_to(node or AccumulateGrad(leaf))
+    leaf._mt_edge = ASK if meta.base is not None else edge_to(node or AccumulateGrad(leaf))
 
 
 def stop_requiring_grad(leaf: Tensor) -> None:
@@ -283,6 +294,8 @@ def set_history(tensor: Tensor, node: Any, output_nr: int = 0) -> None:
     meta = tensor._mt_meta
     if meta is not None:
         meta.requires_grad = False  # it is no leaf any more; the output of a custom Function may have been one
+        if meta.inference:
+            note_inference_leaf(meta)
     if meta is not None and meta.base is not None:
         meta.edge = edge_to(node, output_nr)
         meta.version = tensor._mt_version[0]

@@ -2,12 +2,15 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from threading import RLock
 from typing import Any
 from weakref import ref
 
 from mindtorch import errors
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.tensor import Tensor
+
+registering = RLock()  # of two threads that register the first hook of something, one makes the dictionary
 
 
 class RemovableHandle:

@@ -21,6 +21,7 @@ next_sequence_nr = count().__next__
 
 _making = RLock()  # for what is made on demand: two threads may ask for it
 extras_in_use = False  # whether any node of the process has ever had extras
+refusals_in_use = False  # whether there ever was a RefusingNode
 
 _BACKWARD_SUFFIX = re.compile(r"Backward0?(?=\d*$)")  # the number stays, unless it is 0
 
@@ -213,6 +214,10 @@ class RefusingNode(NodeBase):
     """The node of an op that has no derivative at all, which only the backward pass says. `op`: the op's full name."""
 
     __slots__ = ("op",)
+
+    def __init__(self) -> None:
+        global refusals_in_use
+        refusals_in_use = True
 
     def name(self) -> str:
         return "torch::autograd::NotImplemented"

@@ -18,7 +18,7 @@ from mindtorch.autograd.history import (
     set_array,
     stop_requiring_grad,
 )
-from mindtorch.autograd.hooks import RemovableHandle, add_hook
+from mindtorch.autograd.hooks import RemovableHandle, add_hook, registering
 from mindtorch.autograd.hooks_in_levels import in_its_level, shown_node
 from mindtorch.autograd.node import Node
 from mindtorch.autograd.shown_levels import is_hidden, is_shown_as_leaf
@@ -292,9 +292,10 @@ class HookMethods:
     def register_hook(self: Any, hook: Callable) -> RemovableHandle:
         """Call `hook(grad)` when the gradient of this tensor is known; a tensor that it returns replaces the
         gradient."""
-        meta = self._prepare_hooks()
         own = owner_of(self) if _thread.transforms else None
-        meta.hooks, handle = add_hook(meta.hooks, in_its_level(hook, own))
+        with registering:
+            meta = self._prepare_hooks()
+            meta.hooks, handle = add_hook(meta.hooks, in_its_level(hook, own))
         return handle
 
     def _prepare_hooks(self: Any) -> Any:
@@ -320,7 +321,8 @@ class HookMethods:
         if not self.is_leaf:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         meta = autograd_meta(self)
-        meta.post_accumulate_hooks, handle = add_hook(meta.post_accumulate_hooks, hook)
+        with registering:
+            meta.post_accumulate_hooks, handle = add_hook(meta.post_accumulate_hooks, hook)
         return handle
 
     @property

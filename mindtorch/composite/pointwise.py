@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from mindtorch.autograd.history import check_recorded_write, mark_written
 from mindtorch.autograd.outputs import write_out
 from mindtorch.composite import out_forms
@@ -367,6 +369,15 @@ def not_equal_(input: Tensor, other: Tensor | Number) -> Tensor:
 
 def isreal(input: Tensor) -> Tensor:
     return ops.eq(ops.imag(input), 0) if input.is_complex() else ops.ones_like(input, dtype=boolean)
+
+
+def isfinite(input: Tensor) -> Tensor:
+    """Of tensors that require grad `abs` is recorded, as in torch."""
+    if input.is_complex():
+        return isfinite(ops.real(input)).logical_and_(isfinite(ops.imag(input)))
+    if input.is_floating_point():
+        return ops.lt(ops.abs(input), math.inf)  # which nan is not
+    return ops.ones_like(input, dtype=boolean)
 
 
 def positive(input: Tensor) -> Tensor:

@@ -11,11 +11,13 @@ from types import FrameType
 from typing import Any
 
 from mindtorch import state
+from mindtorch.autograd_meta import note_inference_leaf
 from mindtorch.dispatch import anomaly, autocast, batching, debug, torch_dispatch, trace
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.captures import check_write
 from mindtorch.dispatch.forward_ad import call_with_tangents, has_tangents
 from mindtorch.dispatch.methods import METHOD_PREFIX, not_implemented
+from mindtorch.dispatch.registry import NUMBERS, OpEntry
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
 from mindtorch.tensor import Tensor, autograd_meta
 
@@ -28,6 +30,8 @@ def intercepts(function: Callable, *args: Any) -> bool:
         _thread.let_through = None
         return False
     if _thread.active or state.anomaly_enabled or debug.ON or trace.is_on() or has_torch_function(args):
+        return True
+    if state.inference_leaves and _thread.grad_enabled:
         return True
     if state.batch_levels or (state.dispatch_classes and torch_dispatch.is_wanted(args)):
         return True
@@ -95,6 +99,8 @@ def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
         result = call_with_tangents(_call_autograd, function, args, kwargs)
     elif _thread.inference:
         result = _call_in_inference(function, args, kwargs)
+    elif state.inference_leaves and _is_out_of_autograd(entry, args, kwargs):
+        result = _unrecorded(function, args, kwargs)
     else:
         result = _let_through(function, args, kwargs)
     if state.anomaly_enabled:
@@ -137,21 +143,42 @@ def _run(function: Callable, args: tuple, kwargs: dict) -> Any:
 
 def _call_in_inference(function: Callable, args: tuple, kwargs: dict) -> Any:
     """Nothing is recorded in inference mode, not even within `enable_grad`."""
+    result = _unrecorded(function, args, kwargs)
+    _mark_inference(result, (*args, *kwargs.values()))
+    return result
+
+
+def _unrecorded(function: Callable, args: tuple, kwargs: dict) -> Any:
     grad_enabled = _thread.grad_enabled
     state.set_grad_enabled(False)
     try:
-        result = _let_through(function, args, kwargs)
+        return _let_through(function, args, kwargs)
     finally:
         state.set_grad_enabled(grad_enabled)
-    _mark_inference(result, (*args, *kwargs.values()))
-    return result
+
+
+def _is_out_of_autograd(entry: OpEntry, args: tuple, kwargs: dict) -> bool:
+    """Whether autograd does not see a call, outside of inference mode, because all its tensors are of that mode.
+
+    One of them may require grad all the same, which counts beside an ordinary tensor or a number that stands for one.
+    A copy is made by writing to an ordinary tensor.
+    """
+    tensors = tensors_among((*args, *kwargs.values()))
+    if entry.copies or not tensors or not all([tensor.is_inference() for tensor in tensors]):
+        return False
+    arguments = entry.schema.arguments
+    given = {each.name: value for each, value in zip(arguments, args)} | kwargs
+    return not any(each.element == "Tensor" and type(given.get(each.name)) in NUMBERS for each in arguments)
 
 
 def _mark_inference(result: Any, args: Iterable[Any]) -> None:
     """Tensors that are made in inference mode stay outside of autograd; inputs and views of them stay what they are."""
     for tensor in result if isinstance(result, (tuple, list)) else (result,):
         if isinstance(tensor, Tensor) and not tensor._is_view() and not _is_one_of(tensor, args):
-            autograd_meta(tensor).inference = True
+            meta = autograd_meta(tensor)
+            meta.inference = True
+            if meta.requires_grad:
+                note_inference_leaf(meta)
 
 
 def _is_one_of(tensor: Tensor, args: Iterable[Any]) -> bool:

@@ -20,7 +20,7 @@ from mindtorch.op_names import ATEN, base_of, namespace_of, qualified
 from mindtorch.promotion import common_dtype
 from mindtorch.quiet import quiet
 
-_NUMBER_CLASSES = (int, float, bool, complex)
+NUMBERS = (int, float, bool, complex)
 
 
 def _fail(*args: Any) -> Any:
@@ -76,7 +76,7 @@ class KernelTable(dict):
 
     def __missing__(self, array_class: type) -> Callable:
         # Nothing is stored: a kernel that is registered later must be found.
-        if array_class in _NUMBER_CLASSES:
+        if array_class in NUMBERS:
             return self._kernel_of_first_array
         if array_class in KINDS:
             return self[np.ndarray]
@@ -114,6 +114,7 @@ class OpEntry:
         "jvp",
         "view",
         "composite",
+        "copies",
         "differentiable",
         "takes_numbers",
         "python_names",
@@ -130,6 +131,7 @@ class OpEntry:
         jvp: Callable | None = None,
         view: str | None = None,
         composite: bool = False,
+        copies: bool = False,
         differentiable: bool = False,
         takes_numbers: bool = False,
         python_names: Mapping[str, str] | None = None,
@@ -147,6 +149,7 @@ class OpEntry:
         self.jvp = jvp
         self.view = view
         self.composite = composite
+        self.copies = copies
         self.differentiable = differentiable
         self.takes_numbers = takes_numbers
         self.python_names = python_names

@@ -14,6 +14,7 @@ from weakref import ref
 
 from mindtorch.autograd.execution import running
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
+from mindtorch.autograd.history import edge_of, is_view
 from mindtorch.autograd.saved_hooks import saved_tensors_hooks
 from mindtorch.autograd.saved_tensor import SavedTensor, save
 from mindtorch.tensor import Tensor
@@ -79,7 +80,7 @@ class Frame:
     def _recompute(self) -> dict[int, Tensor]:
         """Run the function again. The result is what it saves this time, by the numbers of the places."""
         run = SecondRun(self)
-        args = [arg.unpack(None) if isinstance(arg, SavedTensor) else arg for arg in self.inputs]
+        args = [_taken_out(arg) if isinstance(arg, SavedTensor) else arg for arg in self.inputs]
         try:
             with saved_tensors_hooks(run.keep, _as_it_is), enable_grad():
                 self.run_again(*args)
@@ -110,6 +111,14 @@ class Frame:
                 "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
                 f"during the forward pass.\n{''.join(different)}.\n{TIP}"
             )
+
+
+def _taken_out(saved: SavedTensor) -> Tensor:
+    """An argument as it was kept, unless it is a view that may not be read any more."""
+    tensor = saved.unpack(None)
+    if is_view(tensor):
+        edge_of(tensor)
+    return tensor
 
 
 class StopRecomputation(Exception):

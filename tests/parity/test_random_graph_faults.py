@@ -22,6 +22,17 @@ WITHOUT_FORMULAS = {
     "geqrf": "x",
 }
 REVERSED = "T.arange(1., 25.).reshape(4, 3, 2)"
+WITHOUT_ELEMENTS = (
+    "t.index_put_((i,), {})",
+    "t.index_copy_(0, i, {})",
+    "t.index_add_(0, i, {})",
+    "t.put_(i[:0], {})",
+    "t.scatter_(0, n, {})",
+    "t.scatter_add_(0, n, {})",
+    "T.gather(t, 0, n, out={})",
+    "T.index_select(t, 0, i, out={})",
+    "T.cat([t], out={})",
+)
 
 # What stands in front of the lines of a kind.
 BEFORE = {
@@ -33,6 +44,18 @@ BEFORE = {
     "    forward = staticmethod(lambda ctx, a: eval(value))\n    backward = staticmethod(lambda ctx, g: g * 7)\n"
     "x = T.ones(3, requires_grad=True)",
     "out= of ops without formulas": "i = T.tensor([[3, 2], [4, 6]]); x = T.ones(2, 2, requires_grad=True)",
+    "tensors of inference mode alone": "with T.inference_mode():\n    y = T.ones(2, 2); "
+    "x = T.tensor([[1.0, 2.0], [4.0, 8.0]]).requires_grad_()\n"
+    "n, w = T.full((2, 2), 2.0), T.full((2, 2), 2.0, requires_grad=True)\n"
+    "class F(T.autograd.Function):\n    backward = staticmethod(lambda ctx, g: g * 7)\n    @staticmethod\n"
+    "    def forward(ctx, a):\n        with T.inference_mode(): return a * 1",
+    "arguments of a checkpoint that may not be read any more": "seen = []; x = T.ones(2, 3, requires_grad=True)\n"
+    "v = x.unbind()[0]; x.data.mul_(2)\n"
+    "def f(a):\n    seen.append(1)\n    return a.exp()",
+    "refusals in a pass": "seen = []; x = T.full((2,), 2.5, requires_grad=True)\n"
+    "def hook(name, t):\n    t.register_hook(lambda g: seen.append(name))\n    return t",
+    "what isfinite keeps": "seen = []; x = T.tensor([1.0, T.inf, -T.inf, T.nan, 0.0], requires_grad=True)\n"
+    "hooks = T.autograd.graph.saved_tensors_hooks(lambda t: seen.append(repr(t)) or t, lambda t: t)",
     "views to which no gradient gets": "seen = []; x = T.ones(2, 3, requires_grad=True)\nwith T.no_grad(): v = x[:1]\n"
     "hooks = T.autograd.graph.saved_tensors_hooks(lambda t: seen.append(t.tolist()) or t, lambda t: t)",
 }
@@ -124,6 +147,96 @@ KINDS = {
         "y.sum().backward(); x.grad"
         for backward in ("(None, None)", "(ctx.saved_tensors[0], None)")
     ],
+    "complex tensors that have no gradient": [
+        f"x = T.zeros({shape}, dtype=T.complex64, requires_grad={grad}); T.{call}"
+        for shape in ("0", "(0, 3)", "(2, 0)", "()", "2")
+        for grad in (True, False)
+        for call in (
+            *(f"nn.functional.{op}(x, dim={dim})" for op in ("softmax", "log_softmax", "softmin") for dim in (-1, 5)),
+            *(f"{op}(x, -1)" for op in ("amax", "amin", "mode", "median", "nanmedian")),
+        )
+    ],
+    "tensors of inference mode alone": [
+        f"z = {call}; (z, z.requires_grad, z.is_leaf, z.is_inference())"
+        for call in (
+            *(
+                "x * 2",
+                "x * x",
+                "x + x",
+                "x.add(1)",
+                "x.neg()",
+                "-x",
+                "x / 3",
+                "3 / x",
+                "x // y",
+                "x.sum()",
+                "x.cumsum(0)",
+            ),
+            *(
+                "x.pow(2.0)",
+                "x ** x",
+                "x.clamp(0)",
+                "x.clamp(min=x)",
+                "x.max(0)[0]",
+                "x.norm()",
+                "x.softmax(0)",
+                "x.relu()",
+            ),
+            *(
+                "x[0]",
+                "x[:, 0] * x[0]",
+                "x.t()",
+                "x.detach()",
+                "x.data",
+                "x.clone()",
+                "x.to(T.float64)",
+                "x.contiguous()",
+            ),
+            *("T.cat([x, x])", "T.cat([x, n])", "x @ x", "x + n", "n + x", "x + w", "T.where(x > 0, x, x)"),
+            *("T.where(n > 0, x, n)", "T.nn.functional.linear(x, x)", "T.nn.functional.linear(x, n)", "y.mul(x)"),
+            *("T.add(input=x, other=2)", "T.neg(x, out=T.empty(2, 2))", "T.nn.Parameter(x)", "T.nn.Parameter(x) + x"),
+            *("F.apply(w)", "F.apply(w) + F.apply(w)", "F.apply(w).sum()", "F.apply(w) * 2", "F.apply(w).clone()"),
+        )
+    ]
+    + [
+        f"z = None\ntry: {call}\nexcept RuntimeError as error: z = str(error)\n(z, x.detach().clone(), n)"
+        for call in ("x.zero_()", "x.add_(x)", "x.add_(n)", "x.mul_(2)", "n.add_(x)", "T.neg(x, out=x)", "x.t_()")
+    ]
+    + [
+        f"{call}.sum().backward(); x.grad, w.grad"
+        for call in ("x", "(x * 2)", "(x + n)", "(x + x)", "F.apply(w)", "F.apply(w).clone()", "x.clone()")
+    ]
+    + ["with T.inference_mode(): x = T.ones(2, requires_grad=True)\n(x + x).requires_grad"],
+    "writes of nothing to itself": [
+        f"t, n = T.zeros(3, 0).clone(), T.zeros(3, 0, dtype=T.int64); i = T.tensor([1, 2, 0]); a = {alias}; "
+        f"{call.format('a')}; (t, a)"
+        for call in WITHOUT_ELEMENTS
+        for alias in ("t", "t.data", "t.detach()", "T.nn.Parameter(t, requires_grad=False)", "t[:]")
+    ],
+    "arguments of a checkpoint that may not be read any more": [
+        f"y = T.utils.checkpoint.checkpoint(f, {argument}, use_reentrant=False); {write}; y.sum().backward(); "
+        "seen, x.grad"
+        for argument in ("x[0]", "x.unbind()[0]", "x.detach().unbind()[0]", "T.ones(3, requires_grad=True).split(1)[0]")
+        for write in ("None", "x.detach().mul_(2)")
+    ]
+    + [
+        "y = T.utils.checkpoint.checkpoint(lambda a: f(x), v, use_reentrant=False); x.detach().mul_(2); "
+        "y.sum().backward()"
+    ],
+    "refusals in a pass": [
+        f"a, b = hook('a', x * 2), hook('b', x * 3); r = {refused}; c = hook('c', b * b); {made}; error = None\n"
+        "for _ in range(2):\n    try: y.sum().backward()\n    except RuntimeError as e: error = str(e)[:40]\n"
+        "    seen.append(error)\n(seen, x.grad)"
+        for refused in ("a.floor_divide_(b)", "T.gcd", "hook('r', a // 2)", "a.copysign(b) // 2")
+        for made in ("y = T.stack([c, r])", "y = T.stack([r, c])", "y = hook('s', r + 1) + c", "y = r + c + r")
+        if refused != "T.gcd"
+    ],
+    "what isfinite keeps": [
+        f"x = x.to(T.{dtype}).detach().requires_grad_({grad})\nwith hooks: y = x.isfinite()\n(y, y.dtype, seen)"
+        for dtype in ("float16", "bfloat16", "float32", "float64", "complex64")
+        for grad in (True, False)
+    ]
+    + ["T.arange(3).isfinite()", "T.tensor([True]).isfinite()", "T.complex(x.detach(), x.detach().flip(0)).isfinite()"],
     "strides of gradients": [
         f"x = {data}.permute(2, 1, 0).requires_grad_(); y = {call}; "
         f"[g.stride() for g in T.autograd.grad({loss}, x{mode})]"
@@ -132,6 +245,13 @@ KINDS = {
         for loss in ("y.abs().sum()", "(y * y).abs().sum()")
         for mode in ("", ", create_graph=True")
         if "complex" not in data or "maximum" not in call
+    ]
+    + [
+        f"x = T.ones(2, 3, 4).requires_grad_(); y = {call}; T.autograd.grad(y.abs().sum(), x)[0].stride()"
+        for call in (
+            *("T.full((2, 2, 3, 4), 2j) ** x", "T.full((2, 2, 3, 4), 2j) * x", "T.full((2, 2, 3, 4), 2j) / x"),
+            *("x + T.full((2, 2, 3, 4), 2j)", "x * T.full((2, 3, 4), 2j)", "x[:, :1] * T.full((2, 3, 4), 2j)"),
+        )
     ]
     + [
         "x = T.ones(1, 1).expand(3, 1).requires_grad_(); y = x.as_strided((3,), (0,), 0); "

@@ -272,3 +272,21 @@ def test_the_restricted_sums_of_two_threads():
     with quick_changes():
         for alone, together in zip(expected, run_together(*passes, repeats=REPEATS), strict=True):
             assert all(torch.equal(alone, found) for found in together)
+
+
+def calls_of_hooks(leaf, result):
+    """What the hooks note in a pass, when all of them are registered at once."""
+    called = []
+    run_together(
+        *[lambda: result.register_hook(lambda grad: called.append("result"))] * THREADS,
+        *[lambda: leaf.register_hook(lambda grad: called.append("leaf"))] * THREADS,
+        *[lambda: leaf.register_post_accumulate_grad_hook(lambda leaf: called.append("after"))] * THREADS,
+    )
+    result.sum().backward()
+    return called
+
+
+def test_hooks_that_threads_register_at_once_are_all_called():
+    for _ in range(REPEATS):
+        leaf = torch.ones(2, requires_grad=True)
+        assert calls_of_hooks(leaf, leaf * 2) == ["result"] * THREADS + ["leaf"] * THREADS + ["after"] * THREADS

@@ -121,10 +121,8 @@ _heaviside = aclnn("aclnnHeaviside", "TTT")
 _heaviside_rule = remembered(rules.broadcast("default"))
 _inplace_masked_fill_scalar = aclnn("aclnnInplaceMaskedFillScalar", "TTS")
 _inplace_masked_fill_tensor = aclnn("aclnnInplaceMaskedFillTensor", "TTT")
-_is_finite = aclnn("aclnnIsFinite", "TT")
 _is_neg_inf = aclnn("aclnnIsNegInf", "TT")
 _is_pos_inf = aclnn("aclnnIsPosInf", "TT")
-_isfinite_rule = remembered(rules.broadcast("bool"))
 _isnan_rule = remembered(rules.broadcast("bool"))
 _isneginf_rule = remembered(rules.broadcast("bool"))
 _isposinf_rule = remembered(rules.broadcast("bool"))
@@ -1233,13 +1231,6 @@ def isnan(input):
     """isnan(Tensor self) -> Tensor"""
     result = placed(_isnan_rule(input), input)
     _ne_tensor(input, input, result)
-    return result
-
-
-def isfinite(input):
-    """isfinite(Tensor self) -> Tensor"""
-    result = placed(_isfinite_rule(input), input)
-    _is_finite(input, result)
     return result
 
 
