@@ -11,8 +11,8 @@ from mindtorch.dispatch import operators, torch_dispatch
 from mindtorch.dispatch.argument_types import PYTHON_TYPES
 from mindtorch.dispatch.overload_texts import no_overload
 from mindtorch.dtype import dtype, get_default_dtype, int64
-from mindtorch.interop import fresh, from_dlpack, frombuffer, require_grad, shareable
-from mindtorch.tensor import Tensor, extend_tensor, wrap
+from mindtorch.interop import from_dlpack, frombuffer, require_grad, shareable
+from mindtorch.tensor import Tensor, extend_tensor, fresh, wrap
 from mindtorch.warning import warn, warn_once
 
 _thread = state.thread
@@ -96,7 +96,7 @@ def _with_grad(result: Tensor, source: Tensor, requires_grad: bool | None) -> Te
                 "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
                 "requires_grad=False explicitly to get the old behavior and silence this warning."
             )
-        return result
+        return require_grad(result) if source.requires_grad and not result.requires_grad else result
     if result.requires_grad and not (requires_grad and result.is_leaf):
         result = result.detach()
     return require_grad(result) if requires_grad and not result.requires_grad else result

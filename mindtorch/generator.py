@@ -12,7 +12,7 @@ import numpy as np
 
 from mindtorch import errors
 from mindtorch.device import device as Device
-from mindtorch.tensor import Tensor, wrap
+from mindtorch.tensor import Tensor, fresh
 
 DEFAULT_SEED = 67280421310721
 
@@ -117,7 +117,7 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """The state as a ByteTensor, for `set_state`."""
-        return wrap(np.frombuffer(bytearray(self._packed_state()), np.uint8))
+        return fresh(np.frombuffer(bytearray(self._packed_state()), np.uint8))
 
     def set_state(self, new_state: Tensor) -> "Generator":
         if not isinstance(new_state, Tensor):

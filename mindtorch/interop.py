@@ -9,18 +9,10 @@ from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import from_numpy_dtype
 from mindtorch.mapping import root_of_file
 from mindtorch.roots import with_own_storage
-from mindtorch.tensor import Tensor, autograd_meta, wrap
+from mindtorch.tensor import Tensor, fresh
 from mindtorch.warning import warn_once
 
 DLPACK_CPU = 1  # kDLCPU in the DLPack standard
-
-
-def fresh(array: np.ndarray) -> Tensor:
-    """A tensor on an array, marked if it is made in inference mode."""
-    tensor = wrap(array)
-    if state.thread.inference:
-        autograd_meta(tensor).inference = True
-    return tensor
 
 
 # -------------------- from NumPy and buffers --------------------

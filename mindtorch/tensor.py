@@ -270,6 +270,14 @@ def wrap(array: Any, node: Any = None, kind: Any = None) -> Tensor:
     return tensor
 
 
+def fresh(array: Any, cls: type = Tensor) -> Any:
+    """A tensor on an array that no op has made, marked if it is made in inference mode."""
+    tensor = alias_of(wrap(array), cls)
+    if _thread.inference:
+        autograd_meta(tensor).inference = True
+    return tensor
+
+
 def wrap_output(array: Any, node: Any, output_nr: int) -> Tensor | None:
     """A fresh tensor that is one of several outputs of a node; to be called in the order of the outputs.
 

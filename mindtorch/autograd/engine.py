@@ -9,6 +9,7 @@ from mindtorch.autograd.execution import run_backward
 from mindtorch.autograd.history import edge_of, require_grad
 from mindtorch.autograd.node_base import NodeBase
 from mindtorch.autograd.shown_levels import shown_edge
+from mindtorch.autograd_meta import takes_part
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.captures import is_left_to_a_function, owner_of
 from mindtorch.dtype import from_numpy_dtype
@@ -277,7 +278,7 @@ def _implicit_gradient(output: Any) -> Tensor | None:
     """A one for a scalar output."""
     if not isinstance(output, (Tensor, GradientEdge)):
         raise AssertionError("Expected output to be a torch.Tensor")
-    if isinstance(output, Tensor) and edge_of(output) is None:
+    if isinstance(output, Tensor) and not takes_part(output):
         return None  # refused later, with its index
     shape, dtype = _shape_and_dtype(output)
     if any(size != 1 for size in shape):

@@ -25,7 +25,7 @@ from mindtorch.methods.rebuilding import (
 from mindtorch.methods.wrapper_subclass import WrapperArray
 from mindtorch.size import Size
 from mindtorch.storage import array_on
-from mindtorch.tensor import Tensor, alias_of, extend_tensor, wrap
+from mindtorch.tensor import Tensor, extend_tensor, fresh, wrap
 from mindtorch.typed_storage import has_legacy_storage, typed_view
 
 
@@ -110,4 +110,4 @@ def _copy_of(tensor: Any, memo: dict) -> Any:
         return tensor.detach().clone()
     storage = deepcopy(tensor.untyped_storage(), memo)
     array = array_on(storage, tensor.dtype, tensor.storage_offset(), tuple(tensor.shape), tensor.stride())
-    return alias_of(wrap(array), type(tensor))
+    return fresh(array, type(tensor))

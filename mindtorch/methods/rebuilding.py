@@ -18,7 +18,7 @@ from mindtorch.layout import sparse_coo
 from mindtorch.lazy import lazy
 from mindtorch.methods.memory import array_within
 from mindtorch.storage import UntypedStorage
-from mindtorch.tensor import Tensor, alias_of, wrap
+from mindtorch.tensor import Tensor, alias_of, fresh
 from mindtorch.typed_storage import TypedStorage
 
 _invariants: Any = lazy("mindtorch.sparse.invariants")
@@ -65,9 +65,9 @@ def _tensor_on(
     _check_arguments(dtype, offset, size, stride)
     untyped = storage.untyped()
     bits = _bits(metadata)
-    tensor = wrap(array_within(untyped, dtype, offset, size, stride))
+    tensor = fresh(array_within(untyped, dtype, offset, size, stride))
     if bits and tensor._mt_array.size and not tensor.is_meta:
-        tensor = wrap(_resolved(untyped, tensor, bits))
+        tensor = fresh(_resolved(untyped, tensor, bits))
     tensor.requires_grad = requires_grad
     return tensor
 
@@ -120,7 +120,7 @@ def rebuild_sparse_tensor(layout: Layout, data: tuple) -> Tensor:
     compressed, plain, values, size = data
     array = CompressedArray(compressed._mt_array, plain._mt_array, values._mt_array, tuple(size), layout)
     _invariants.check_parts(array)
-    return wrap(array)
+    return fresh(array)
 
 
 def _rebuilt_coo(indices: Tensor, values: Tensor, size: Sequence[int], is_coalesced: bool | None = None) -> Tensor:
@@ -132,7 +132,7 @@ def _rebuilt_coo(indices: Tensor, values: Tensor, size: Sequence[int], is_coales
         )
     if not indices.is_meta:
         check_coo_bounds(indices._mt_array, size)
-    return wrap(SparseArray(indices._mt_array, values._mt_array, tuple(size), bool(is_coalesced)))
+    return fresh(SparseArray(indices._mt_array, values._mt_array, tuple(size), bool(is_coalesced)))
 
 
 def rebuild_meta_tensor_no_storage(
@@ -147,7 +147,7 @@ def rebuild_meta_tensor_no_storage(
 
 def rebuild_from_array(array: Any, requires_grad: bool) -> Tensor:
     """A tensor on an array of a backend that is not among those of torch's files."""
-    tensor = wrap(array)
+    tensor = fresh(array)
     tensor.requires_grad = requires_grad
     return tensor
 

@@ -223,6 +223,38 @@ KINDS = {
         "y = T.utils.checkpoint.checkpoint(lambda a: f(x), v, use_reentrant=False); x.detach().mul_(2); "
         "y.sum().backward()"
     ],
+    "tensors that no op has made, in inference mode": [
+        f"import copy, pickle, io; b = io.BytesIO(); x = {made}; T.save(x.detach(), b); b.seek(0)\n"
+        f"with {mode}: y = {call}\n(y, y.requires_grad, y.is_leaf, y.is_inference(), y._is_view())"
+        for mode in ("T.inference_mode()", "T.no_grad()")
+        for made in ("T.ones(2, requires_grad=True)", "T.ones(2)", "T.nn.Parameter(T.ones(2))")
+        for call in (
+            *(
+                "copy.copy(x)",
+                "copy.deepcopy(x)",
+                "pickle.loads(pickle.dumps(x))",
+                "T.load(b)",
+                "T.from_numpy(N.ones(2))",
+            ),
+            *(
+                "copy.deepcopy(T.nn.Linear(1, 1)).weight * 0",
+                "T.Generator().get_state()[:0]",
+                "T.frombuffer(bytearray(8), dtype=T.int8)",
+            ),
+            *(
+                "T.asarray(x)",
+                "T.asarray(x, copy=True)",
+                "T.asarray(x, dtype=T.float64)",
+                "T.asarray(x, dtype=T.float32)",
+            ),
+            *("T.asarray(x * 2, copy=True)", "T.asarray([1.0, 2.0])", "T.asarray(x, requires_grad=True, copy=True)"),
+        )
+    ],
+    "which of two reasons comes first": [
+        f"x = T.ones({shape}, requires_grad=True); v, w = x.unbind(); x.detach().mul_(2); {call}"
+        for shape in ("(2, 2)", "2", "(2, 1)")
+        for call in ("v.backward()", "v.backward(T.ones_like(v))", "T.autograd.grad(v, x)", "v.backward(T.ones(3))")
+    ],
     "refusals in a pass": [
         f"a, b = hook('a', x * 2), hook('b', x * 3); r = {refused}; c = hook('c', b * b); {made}; error = None\n"
         "for _ in range(2):\n    try: y.sum().backward()\n    except RuntimeError as e: error = str(e)[:40]\n"
