@@ -35,6 +35,7 @@ ASK: tuple = ()
 
 new_object = _new = object.__new__
 _thread = state.thread
+_Array = np.ndarray
 
 
 if TYPE_CHECKING:
@@ -328,7 +329,7 @@ def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
     """
     alias = _new(cls)
     array = tensor._mt_array
-    alias._mt_array = array if type(array) is not np.ndarray or array.size else array.view()
+    alias._mt_array = array if type(array) is not _Array or array.size else array.view()
     alias._mt_kind = tensor._mt_kind
     alias._mt_version = None
     alias._mt_edge = None

@@ -15,6 +15,7 @@ from mindtorch.autograd.node import as_saved_tensor
 from mindtorch.autograd.node_base import ConnectedNode, second_backward
 from mindtorch.autograd.once_differentiable import once_differentiable as once_differentiable
 from mindtorch.autograd.saved_tensor import save, save_output, unpack
+from mindtorch.autograd_meta import takes_part
 from mindtorch.device import device as Device
 from mindtorch.dispatch import anomaly, ops
 from mindtorch.dispatch.batching import levels_of_tensor
@@ -229,14 +230,15 @@ class Function(metaclass=FunctionMeta):
             check_has_rule(cls, has_own=cls.vmap is not Function.vmap)
         args = _positional(cls, args, kwargs)
         tensors = [value for value in args if isinstance(value, Tensor)]
-        edges = tuple([tensor._mt_edge or edge_of(tensor) for tensor in tensors])
+        # Without grad mode a tensor is not asked for its place in the graph, which may be forbidden.
+        edges = tuple([tensor._mt_edge or edge_of(tensor) for tensor in tensors] if _thread.grad_enabled else ())
         ctx = cls._backward_cls(tuple([edge or None for edge in edges]))
         ctx.kept = ()
         ctx._takes_tensor = tuple(isinstance(value, Tensor) for value in args)
-        ctx.needs_input_grad = tuple(isinstance(value, Tensor) and edge_of(value) is not None for value in args)
+        ctx.needs_input_grad = tuple(isinstance(value, Tensor) and takes_part(value) for value in args)
         if _thread.own_tensors is not None:
             ctx._is_transformed = True
-        recorded = _thread.grad_enabled and any([edge is not None for edge in edges])
+        recorded = any([edge is not None for edge in edges])
         output = _run_forward(cls, ctx, args)
         outputs = output if isinstance(output, tuple) else (output,)
         _mark_dirty(ctx.dirty_tensors)

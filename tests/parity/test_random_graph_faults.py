@@ -255,6 +255,17 @@ KINDS = {
         for shape in ("(2, 2)", "2", "(2, 1)")
         for call in ("v.backward()", "v.backward(T.ones_like(v))", "T.autograd.grad(v, x)", "v.backward(T.ones(3))")
     ],
+    "Functions without grad mode, of what may not be read any more": [
+        "x = T.ones(2, 3, requires_grad=True); y = x * 1; v = y.unbind()[0]; seen = []\n"
+        "class F(T.autograd.Function):\n    backward = staticmethod(lambda ctx, g: (g, None))\n    @staticmethod\n"
+        "    def forward(ctx, a, b):\n        seen.append(ctx.needs_input_grad)\n        return a * 2\n"
+        f"y.detach().mul_(2)\nwith {mode}: z = {call}\n(z, z.requires_grad, z.is_leaf, seen)"
+        for mode in ("T.no_grad()", "T.inference_mode()", "T.enable_grad()")
+        for call in (
+            *("F.apply(v, 1)", "F.apply(x, v)", "F.apply(y, x)", "F.apply(y.detach(), 3)"),
+            "T.utils.checkpoint.checkpoint(lambda a: a * 2, v, use_reentrant=True)",
+        )
+    ],
     "refusals in a pass": [
         f"a, b = hook('a', x * 2), hook('b', x * 3); r = {refused}; c = hook('c', b * b); {made}; error = None\n"
         "for _ in range(2):\n    try: y.sum().backward()\n    except RuntimeError as e: error = str(e)[:40]\n"
