@@ -187,7 +187,7 @@ CODES = {
     "E046": "a kernel or composite function with another default than the schema",
     "E047": "a call in the library's own code of an op, or with an argument, that there is not",
     "E048": "an op with a CPU kernel that does not say which shape its results have",
-    "E049": "an argument that is written, or a result, that kernels cannot have",
+    "E049": "an argument that is written, or on another device, or a result, that kernels cannot have",
     "E050": "a derivative of an op that ops.yaml does not list",
     "E051": "a derivative whose schema is not the one in ops.yaml",
     "E052": "a second derivative of an op",

@@ -114,6 +114,11 @@ OP_KEYS = (
     Key("python_names", "renames", "the Python names of arguments that PyTorch does not call as its schema does"),
     Key("numbers", "names", "the tensor arguments that also take a Python number"),
     Key("writes", "names", "the tensor arguments that the kernel changes and the schema does not mark"),
+    Key(
+        "other_devices",
+        "names",
+        "the tensor arguments that may be on the CPU while others are not; all: anywhere",
+    ),
     Key("operators", "words", "the Python operators that call this op", OPERATORS),
     Key("promotion", "word", "the rule that gives the result's dtype"),
     Key("shape", "word", "the rule that gives the result's shape, or none; with promotion it makes the meta kernel"),

@@ -360,6 +360,7 @@ class Op:
     python_names: Mapping[str, str] = field(default_factory=dict)
     numbers: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    other_devices: tuple[str, ...] = ()
     operators: tuple[str, ...] = ()
     promotion: str | None = None
     shape: str | None = None
@@ -401,6 +402,16 @@ class Op:
         """The arguments of the kernel that it changes besides ``out``, by their numbers."""
         inputs = enumerate(self.schema.inputs)
         return tuple(place for place, argument in inputs if argument.is_written or argument.name in self.writes)
+
+    @property
+    def places_on_other_devices(self) -> tuple[int, ...]:
+        """The arguments of the kernel that may be on another device, by their numbers."""
+        return tuple(place for place, each in enumerate(self.schema.inputs) if each.name in self.other_devices)
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether its tensors may also be numbers, or tensors of the CPU without dimensions, which count as such."""
+        return self.shape in ("broadcast", "broadcast_reversed") and len(self.schema.tensor_arguments) > 1
 
     @property
     def is_copied_out(self) -> bool:

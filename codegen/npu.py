@@ -9,8 +9,10 @@ from .aclnn_call import AclnnCall, parse_call
 from .model import Model, Op
 
 BACKEND = "NPU"
-Way = Literal["generated", "by hand", "composite", "to be written", "CPU fallback"]
-WAYS: tuple[Way, ...] = ("generated", "by hand", "composite", "to be written", "CPU fallback")
+Way = Literal["generated", "by hand", "view", "composite", "to be written", "CPU fallback"]
+WAYS: tuple[Way, ...] = ("generated", "by hand", "view", "composite", "to be written", "CPU fallback")
+# The shape rules that are all of the kernel, on every device: the result looks at the memory of the input.
+VIEWS = ("view", "add_batch_dim", "spread_over_level", "remove_batch_dim")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,11 @@ class NpuKernel:
         are_whole = all(call is not None and not call.reason for call in self.calls) and all(map(is_foreseen, self.ops))
         calls = {(places_of_tensors(op), call) for op, call in zip(self.ops, self.calls, strict=True)}
         return not self.is_by_hand and are_whole and len(calls) == len({places for places, _ in calls})
+
+
+def is_view(op: Op) -> bool:
+    """Whether an op needs no kernel on a device."""
+    return op.shape in VIEWS
 
 
 def is_foreseen(op: Op) -> bool:
@@ -77,7 +84,7 @@ def ways(model: Model) -> dict[str, Way]:
         for kernel in npu_kernels(model, family):
             found |= dict.fromkeys((op.name for op in kernel.ops), _way_of(kernel))
     entries = [op for op in model.ops.values() if op.derived_from is None]
-    return {op.name: found.get(op.name, "composite" if op.is_composite else "CPU fallback") for op in entries}
+    return {op.name: found.get(op.name, _way_without_kernel(op)) for op in entries}
 
 
 def ops_by_way(model: Model) -> dict[Way, list[str]]:
@@ -91,4 +98,12 @@ def ops_by_way(model: Model) -> dict[Way, list[str]]:
 def _way_of(kernel: NpuKernel) -> Way:
     if kernel.is_by_hand:
         return "by hand"
-    return "generated" if kernel.is_generated else "to be written"
+    if kernel.is_generated:
+        return "generated"
+    return "view" if all(map(is_view, kernel.ops)) else "to be written"
+
+
+def _way_without_kernel(op: Op) -> Way:
+    if op.is_composite:
+        return "composite"
+    return "view" if is_view(op) else "CPU fallback"

@@ -210,7 +210,7 @@ def one_implementation(entry: OpEntry, problems: Problems) -> None:
 
 
 def composite_has_no_kernel_keys(entry: OpEntry, problems: Problems) -> None:
-    for key in ("view", "shape", "batch", "promotion", "aclnn", "writes"):
+    for key in ("view", "shape", "batch", "promotion", "aclnn", "writes", "other_devices"):
         if entry.op.is_composite and entry.op.dispatch is None and key in entry.values:
             message = f"'{key}' is about a kernel, and {entry.op.name} is composite"
             problems.add("E040", message, entry.yaml.key(key).location, f"remove '{key}'")
@@ -229,6 +229,19 @@ def hidden_writes_are_hidden(entry: OpEntry, problems: Problems) -> None:
         elif argument.is_written:
             message = f"the schema of {entry.op.name} says that '{word.text}' is written"
             problems.add("E049", message, word.location, f"remove '{word.text}'")
+
+
+def other_devices_have_tensors(entry: OpEntry, problems: Problems) -> None:
+    """``other_devices`` names some of several tensors: with one there is no other device."""
+    named = entry.scalar("other_devices")
+    tensors = [tensor.name for tensor in entry.op.schema.tensor_arguments]
+    for word in named.words() if named and entry.op.dispatch else ():
+        if word.text not in tensors:
+            hint = did_you_mean(word.text, tensors) or f"tensor arguments: {', '.join(tensors)}"
+            problems.add("E049", f"'{word.text}' is no tensor of {entry.op.name}", word.location, hint)
+        elif len(tensors) < 2:
+            message = f"'{word.text}' is the only tensor of {entry.op.name}"
+            problems.add("E049", message, word.location, "remove 'other_devices'")
 
 
 def view_has_alias(entry: OpEntry, problems: Problems) -> None:
@@ -397,6 +410,7 @@ ENTRY_RULES: tuple[Callable[[OpEntry, Problems], None], ...] = (
     alias_is_view,
     numbers_are_tensors,
     hidden_writes_are_hidden,
+    other_devices_have_tensors,
     aclnn_is_of_npu,
     views_call_nothing,
     python_names_are_of_arguments,

@@ -144,6 +144,7 @@ def _op(schema: FunctionSchema, values: _Values, yaml: Mapping) -> Op:
         python_names=python_names,
         numbers=values.words("numbers"),
         writes=values.words("writes"),
+        other_devices=values.words("other_devices"),
         operators=values.words("operators"),
         promotion=values.text("promotion"),
         shape=_unless_none(values.text("shape")),

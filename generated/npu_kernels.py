@@ -141,8 +141,14 @@ MODULES = {
     },
     "mindtorch.backends.npu.pointwise": {
         "sgn": "sgn",
+        "angle": "angle",
         "_conj_physical": "conj_physical",
         "_prelu_kernel": "prelu",
+        "fmax": "fmax",
+        "fmin": "fmin",
+        "copysign.Tensor": "copysign",
+        "copysign.Scalar": "copysign",
+        "lcm": "lcm",
         "isinf": "isinf",
         "nan_to_num": "nan_to_num",
     },
@@ -198,6 +204,11 @@ MODULES = {
         "std_mean.correction": "std_mean",
         "var_mean.correction": "var_mean",
     },
+    "mindtorch.backends.npu.view": {
+        "select_scatter": "select_scatter",
+        "slice_scatter": "slice_scatter",
+        "diagonal_scatter": "diagonal_scatter",
+    },
     "mindtorch.backends.npu.indexing": {
         "index.Tensor": "index",
         "index_put": "index_put",
@@ -239,6 +250,12 @@ MODULES = {
         "addmv": "addmv",
         "addbmm": "addbmm",
         "linalg_qr": "qr",
+    },
+    "mindtorch.backends.npu.linalg": {
+        "linalg_inv_ex": "inv_ex",
+        "linalg_solve_triangular": "solve_triangular",
+        "linalg_cholesky_ex": "cholesky_ex",
+        "_linalg_svd": "svd",
     },
     "mindtorch._generated.kernels.npu.nn": {
         "convolution": "convolution",
@@ -354,6 +371,13 @@ MODULES = {
         "random_": "random",
         "random_.to": "random_to",
     },
+    "mindtorch.backends.npu.random": {
+        "random_.from": "random_from",
+        "exponential_": "exponential",
+        "cauchy_": "cauchy",
+        "log_normal_": "log_normal",
+        "geometric_": "geometric",
+    },
     "mindtorch.backends.npu.factory": {
         "empty.memory_format": "empty",
         "empty_strided": "empty_strided",
@@ -385,8 +409,10 @@ MODULES = {
         "lgamma": "lgamma",
         "digamma": "digamma",
         "xlogy.Tensor": "xlogy",
+        "special_ndtri": "ndtri",
     },
     "mindtorch.backends.npu.special": {
+        "special_entr": "entr",
         "special_xlog1py": "xlog1py",
     },
 }

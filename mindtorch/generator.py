@@ -62,8 +62,10 @@ class Window:
         return slice(start, self.used)
 
 
-# The generators of other devices, by the device's type: what gives their class, and what seeds all of a type.
+# The generators of other devices, by the device's type: what gives their class, and that of a device by default; and
+# what seeds all of a type.
 of_devices: dict[str, Callable[[], type]] = {}
+default_of_device: dict[str, Callable[[Device], "Generator"]] = {}
 seeders: list[Callable[[int], None]] = []
 default_generators: list[Callable[[], list["Generator"]]] = []  # those that devices in use draw from
 
@@ -89,6 +91,10 @@ class Generator:
     @property
     def device(self) -> Device:
         return self._device
+
+    def for_cpu(self) -> "Generator":
+        """What kernels of the CPU draw from; generators of devices make one that goes on from where they are."""
+        return self
 
     # -------------------- seeds --------------------
 
@@ -213,6 +219,20 @@ class Generator:
         if window is not None and window.used < len(window.words):
             self._bits.state, self._fresh = window.origin
             self.draws(window.used)
+
+
+def cpu_generator(given: "Generator | None", where: Device) -> "Generator | None":
+    """What the CPU draws from in the place of another device: the numbers follow from that one's generator."""
+    if where.type not in default_of_device:
+        return given
+    generator = default_of_device[where.type](where) if given is None else given
+    if generator.device.type != where.type:
+        raise wrong_generator(where.type, generator)
+    return generator.for_cpu()
+
+
+def wrong_generator(wanted: str, given: "Generator") -> RuntimeError:
+    return RuntimeError(f"Expected a '{wanted}' device type for generator but found '{given.device.type}'")
 
 
 def checked_seed(seed: Any) -> int:

@@ -217,6 +217,12 @@ def _texts(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
             _listed(list(old.writes)) or None,
             _listed(list(new.writes)) or None,
         ),
+        (
+            "B024",
+            "what may be on another device",
+            _listed(list(old.other_devices)) or None,
+            _listed(list(new.other_devices)) or None,
+        ),
     ):
         if _words(before) != _words(after):
             verb = "added" if before is None else "removed" if after is None else "changed"

@@ -15,6 +15,7 @@ from .shown_calls import advice, shown_old_call
 _PHRASES: dict[Way, str] = {
     "generated": "by generated kernels",
     "by hand": "by kernels written by hand",
+    "view": "as views, which launch nothing",
     "composite": "composed of other ops",
     "to be written": "by the CPU until a kernel is written",
     "CPU fallback": "by the CPU",
@@ -34,7 +35,20 @@ class Entry:
 
 def emit(model: Model) -> dict[str, str]:
     pages = {f"docs/ops/{family}.md": _page(model, family) for family in model.families}
+    if BACKEND in model.project.backends:
+        pages["docs/ops/npu.md"] = _mark(model) + render(
+            "on_npu.md.jinja", ways=_families_by_way(model), phrases=_PHRASES
+        )
     return pages | {"docs/ops/index.md": _index(model)}
+
+
+def _families_by_way(model: Model) -> dict[Way, dict[str, list[str]]]:
+    """The ops that run in each way, by family; but most are composed, which the pages of the families tell."""
+    found = {}
+    for way, names in ops_by_way(model).items():
+        families = {family: [op.name for op in ops if op.name in names] for family, ops in model.families.items()}
+        found[way] = {family: names for family, names in families.items() if names and way != "composite"}
+    return found
 
 
 def _entries(model: Model, family: str) -> list[Op]:

@@ -6,7 +6,7 @@ import re
 from textwrap import wrap
 
 from ..model import Model, Op
-from ..npu import BACKEND, npu_kernel
+from ..npu import BACKEND, is_view, npu_kernel
 
 WIDTH = 109  # of 120, without indentation and quotes
 
@@ -22,12 +22,12 @@ def kernel_package(model: Model, backend: str) -> str:
 
 
 def is_written(model: Model, backend: str, op: Op) -> bool:
-    """Whether a backend has the kernel of an op: its sources define it, or it is generated."""
+    """Whether a backend has the kernel of an op: its sources define it, or it is generated, or a device needs none."""
     name = (op.dispatch or {}).get(backend)
     if name in model.kernels.get((backend, op.family), {}):
         return True
     kernel = npu_kernel(model, op) if backend == BACKEND else None
-    return kernel is not None and kernel.is_generated
+    return kernel is not None and (kernel.is_generated or is_view(op))
 
 
 def kernel_parameters(model: Model, *ops: Op) -> str:

@@ -18,6 +18,7 @@ from ..npu import BACKEND, NpuKernel, npu_kernels
 from ..render import python_module, render
 from .kernel_texts import folded, kernel_parameters
 from .meta_kernels import meta_imports, meta_kernel
+from .names import registered_name
 
 _RUNTIME = "mindtorch.backends.npu.launch"
 _VALUES = "mindtorch.backends.npu.values"
@@ -25,8 +26,6 @@ _FROM_RUNTIME = (
     *("NpuArray", "aclnn", "copied", "delivered", "delivered_all", "operands", "placed", "placed_all", "placed_on"),
     *("remembered", "seed_and_offset", "settings"),
 )
-# The shape rules of ops whose tensors may also be numbers, or 0-dim tensors of the CPU.
-_ELEMENTWISE = ("broadcast", "broadcast_reversed")
 # What programs choose for all calls.
 _SETTINGS = {"cubeMathType": "settings.cube_math_type", "convMathType": "settings.conv_math_type"}
 _PARTS_OF_A_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -131,10 +130,10 @@ class _Form:
     @cached_property
     def operands(self) -> list[str]:
         """The parameters that may be a number, or on the CPU, and have to be on the device."""
-        made = [value.name for value in self.call.values if value.function == "tensor"]
-        tensors = [argument.name for argument in self.tensors]
-        if not made and (self.op.shape not in _ELEMENTWISE or len(tensors) < 2 or self.op.schema.inplace):
+        made = [value.name for value in self.call.values if value.function == "tensor"] + [*self.op.other_devices]
+        if not made and (not self.op.is_elementwise or len(self.tensors) < 2 or self.op.schema.inplace):
             return []
+        tensors = [argument.name for argument in self.tensors]
         return [self.variables[name] for name in self.variables if name in (*tensors, *made)]
 
     @cached_property
@@ -143,7 +142,8 @@ class _Form:
         source = meta_kernel(self.model, self.op) or "None"
         same = [op for op in self.kernel.ops if meta_kernel(self.model, op) == source]
         overload = "" if same[0] is self.kernel.ops[0] else f"_{same[0].schema.overload.lower()}"
-        return self.module.constant(f"_{self.kernel.name}{overload}_rule", f"remembered({source})")
+        name = registered_name(self.model, max(same, key=lambda op: len(op.schema.tensor_arguments)))
+        return self.module.constant(f"_{self.kernel.name}{overload}_rule", f'remembered({source}, "{name}")')
 
     # ---- its lines ----
 

@@ -109,6 +109,10 @@ def _row(model: Model, op: Op) -> Row:
         details.append(f'"python_names": {json.dumps(dict(op.python_names))}')
     if op.written_places and op.dispatch and op.derived_from is None:
         details.append(f'"writes": {tuple_of(map(str, op.written_places))}')
+    if op.places_on_other_devices and op.derived_from is None:
+        details.append(f'"other_devices": {tuple_of(map(str, op.places_on_other_devices))}')
+    if op.is_elementwise and op.dispatch and op.derived_from is None:
+        details.append('"elementwise": True')
     if op.tags:
         tags = tuple_of(f'"{tag}"' for tag in op.tags)
         details.append(f'"tags": {tags}')

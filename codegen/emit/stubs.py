@@ -17,14 +17,15 @@ from .kernel_texts import WIDTH, folded, folder_of, is_written, kernel_parameter
 from .names import registered_name
 
 _ARRAYS = """
-    Tensors arrive as arrays of the class NpuArray: `block` is the memory that they lie in, `byte_offset` where they
+    Tensors arrive as arrays of the class NpuArray: `root` is the memory that they lie in, `byte_offset` where they
     begin there, `shape`, `strides` (in bytes), `dtype` (NumPy's) and `device` are as in other backends. An optional
-    tensor may be None. A call of ACLNN is made once, at the head of the module, and takes the arguments of the
-    signature in their order:
+    tensor may be None. A call of ACLNN is prepared once, at the head of the module, as the stubs show it, and takes the
+    arguments of the signature in their order:
 
         _add = aclnn("aclnnAdd", "TTST")
 
-    The kernels in {generated}/kernels/npu/ show how results are made and `out` is given back.
+    The kernels in {generated}/kernels/npu/ show how results are made and `out` is given back; a kernel from its key
+    to its test is in mindtorch's docs/npu.md.
 """
 
 
@@ -58,7 +59,7 @@ def _stubs(model: Model, backend: str, family: str) -> list[Stub]:
     """One stub per missing kernel function; several ops may share one."""
     if backend == BACKEND:
         kernels = npu_kernels(model, family)
-        missing = [kernel for kernel in kernels if not kernel.is_generated and not kernel.is_by_hand]
+        missing = [kernel for kernel in kernels if not any(is_written(model, backend, op) for op in kernel.ops)]
         return [_stub(model, kernel.name, kernel.ops, _calls(model, kernel.ops)) for kernel in missing]
     served: dict[str, list[Op]] = {}
     for op in model.families[family]:
@@ -77,17 +78,31 @@ def _stub(model: Model, name: str, ops: tuple[Op, ...], more: tuple[str, ...]) -
 
 
 def _calls(model: Model, ops: tuple[Op, ...]) -> tuple[str, ...]:
-    """The calls of ACLNN that may be behind a kernel, why they are not all of it, and what the functions take."""
-    lines = [line for op in ops for line in _call(model, op)]
-    return ("", *dict.fromkeys(lines)) if lines else ()
+    """The calls of ACLNN that may be behind a kernel, why they are not all of it, what the functions take, and what may
+    arrive besides arrays of the device.
+    """
+    lines = [line for op in ops for line in _call(model, op, f" for {op.name}" if len(ops) > 1 else "")]
+    lines += dict.fromkeys(line for op in ops for line in _arriving(op))
+    return ("", *lines) if lines else ()
 
 
-def _call(model: Model, op: Op) -> Iterator[str]:
+def _arriving(op: Op) -> Iterator[str]:
+    if op.is_elementwise:
+        yield "A tensor may arrive as a Python number, or as a NumPy array without dimensions: `operands` brings it"
+        yield "to the device."
+    if op.other_devices:
+        names = ", ".join(f"'{name}'" for name in op.other_devices)
+        yield f"What arrives for {names} may be a NumPy array."
+
+
+def _call(model: Model, op: Op, which: str) -> Iterator[str]:
     if op.aclnn is None:
         return
     call, _, reason = op.aclnn.partition("; ")
-    yield from folded(f"ACLNN: {call}")
-    yield from folded(f"    {model.signatures[call.partition('(')[0]]}")
+    signature = model.signatures[call.partition("(")[0]]
+    yield from folded(f"ACLNN{which}: {call}")
+    yield from folded(f"    {signature}")
+    yield f"    aclnn('{signature.name}', '{signature.kinds}')"
     if not reason and not is_foreseen(op):
         reason = "only the kernel knows the shape of its result"
     if reason:

@@ -16,7 +16,7 @@ FROM_ROOT = {
     "benchmarks/results.md": "benchmarks.md",
 }
 # The site has better ones.
-_REPLACED = {"docs/ops/index.md": "ops.md"}
+_REPLACED = {"docs/ops/index.md": "ops.md", "docs/ops/npu.md": "coverage.md"}
 
 _ASSETS = "docs/assets/"
 

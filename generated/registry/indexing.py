@@ -13,7 +13,12 @@ OPS = (
     (
         SCHEMAS["index.Tensor"],
         functions.index,
-        {"jvp": forward_ad.index, "differentiable": True, "tags": ("core", "dynamic_output_shape")},
+        {
+            "jvp": forward_ad.index,
+            "differentiable": True,
+            "other_devices": (1,),
+            "tags": ("core", "dynamic_output_shape"),
+        },
     ),
     (SCHEMAS["index.Tensor_out"], functions.index_out, {"tags": ("core", "dynamic_output_shape")}),
     (SCHEMAS["_unsafe_masked_index"], functions._unsafe_masked_index, {"composite": True}),
@@ -27,7 +32,13 @@ OPS = (
     (
         SCHEMAS["index_put"],
         functions.index_put,
-        {"jvp": forward_ad.index_put, "differentiable": True, "tags": ("core",), "autocast": {"npu": "promote"}},
+        {
+            "jvp": forward_ad.index_put,
+            "differentiable": True,
+            "other_devices": (1, 2),
+            "tags": ("core",),
+            "autocast": {"npu": "promote"},
+        },
     ),
     (
         SCHEMAS["index_put_"],

@@ -49,7 +49,7 @@ OPS = (
     (
         SCHEMAS["mse_loss_backward"],
         functions.mse_loss_backward,
-        {"jvp": forward_ad.mse_loss_backward, "differentiable": True},
+        {"jvp": forward_ad.mse_loss_backward, "differentiable": True, "elementwise": True},
     ),
     (SCHEMAS["mse_loss_backward.grad_input"], functions.mse_loss_backward_out, {}),
     (SCHEMAS["l1_loss"], functions.l1_loss, {"composite": True, "autocast": {"cpu": "fp32", "npu": "fp32"}}),
@@ -62,7 +62,7 @@ OPS = (
     (
         SCHEMAS["smooth_l1_loss_backward"],
         functions.smooth_l1_loss_backward,
-        {"jvp": forward_ad.smooth_l1_loss_backward, "differentiable": True},
+        {"jvp": forward_ad.smooth_l1_loss_backward, "differentiable": True, "elementwise": True},
     ),
     (SCHEMAS["smooth_l1_loss_backward.grad_input"], functions.smooth_l1_loss_backward_out, {}),
     (
@@ -81,7 +81,7 @@ OPS = (
     (
         SCHEMAS["binary_cross_entropy_backward"],
         functions.binary_cross_entropy_backward,
-        {"jvp": forward_ad.binary_cross_entropy_backward, "differentiable": True},
+        {"jvp": forward_ad.binary_cross_entropy_backward, "differentiable": True, "elementwise": True},
     ),
     (SCHEMAS["binary_cross_entropy_backward.grad_input"], functions.binary_cross_entropy_backward_out, {}),
     (

@@ -14,7 +14,13 @@ OPS = (
     (
         SCHEMAS["add.Tensor"],
         functions.add,
-        {"jvp": forward_ad.add, "differentiable": True, "takes_numbers": True, "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.add,
+            "differentiable": True,
+            "takes_numbers": True,
+            "elementwise": True,
+            "tags": ("core", "pointwise"),
+        },
     ),
     (
         SCHEMAS["add_.Tensor"],
@@ -36,7 +42,13 @@ OPS = (
     (
         SCHEMAS["sub.Tensor"],
         functions.sub,
-        {"jvp": forward_ad.sub, "differentiable": True, "takes_numbers": True, "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.sub,
+            "differentiable": True,
+            "takes_numbers": True,
+            "elementwise": True,
+            "tags": ("core", "pointwise"),
+        },
     ),
     (
         SCHEMAS["sub_.Tensor"],
@@ -55,7 +67,11 @@ OPS = (
         {"jvp": forward_ad.sub_Scalar, "differentiable": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["sub.Scalar_out"], CopiedOut(functions.sub_Scalar), {"boxed": True}),
-    (SCHEMAS["rsub.Tensor"], functions.rsub_Tensor, {"jvp": forward_ad.rsub_Tensor, "differentiable": True}),
+    (
+        SCHEMAS["rsub.Tensor"],
+        functions.rsub_Tensor,
+        {"jvp": forward_ad.rsub_Tensor, "differentiable": True, "elementwise": True},
+    ),
     (SCHEMAS["rsub.Tensor_out"], CopiedOut(functions.rsub_Tensor), {"boxed": True}),
     (
         SCHEMAS["rsub.Scalar"],
@@ -66,7 +82,13 @@ OPS = (
     (
         SCHEMAS["mul.Tensor"],
         functions.mul,
-        {"jvp": forward_ad.mul, "differentiable": True, "takes_numbers": True, "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.mul,
+            "differentiable": True,
+            "takes_numbers": True,
+            "elementwise": True,
+            "tags": ("core", "pointwise"),
+        },
     ),
     (
         SCHEMAS["mul_.Tensor"],
@@ -88,7 +110,13 @@ OPS = (
     (
         SCHEMAS["div.Tensor"],
         functions.div_Tensor,
-        {"jvp": forward_ad.div_Tensor, "differentiable": True, "takes_numbers": True, "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.div_Tensor,
+            "differentiable": True,
+            "takes_numbers": True,
+            "elementwise": True,
+            "tags": ("core", "pointwise"),
+        },
     ),
     (
         SCHEMAS["div_.Tensor"],
@@ -103,6 +131,7 @@ OPS = (
             "jvp": forward_ad.div_Tensor_mode,
             "differentiable": True,
             "takes_numbers": True,
+            "elementwise": True,
             "tags": ("core", "pointwise"),
         },
     ),
@@ -134,7 +163,7 @@ OPS = (
     (
         SCHEMAS["floor_divide"],
         functions.floor_divide,
-        {"jvp": forward_ad.floor_divide, "differentiable": True, "takes_numbers": True},
+        {"jvp": forward_ad.floor_divide, "differentiable": True, "takes_numbers": True, "elementwise": True},
     ),
     (
         SCHEMAS["floor_divide_.Tensor"],
@@ -148,7 +177,12 @@ OPS = (
     (
         SCHEMAS["remainder.Tensor"],
         functions.remainder_Tensor,
-        {"jvp": forward_ad.remainder_Tensor, "differentiable": True, "tags": ("core", "pointwise")},
+        {
+            "jvp": forward_ad.remainder_Tensor,
+            "differentiable": True,
+            "elementwise": True,
+            "tags": ("core", "pointwise"),
+        },
     ),
     (
         SCHEMAS["remainder_.Tensor"],
@@ -176,7 +210,7 @@ OPS = (
     (
         SCHEMAS["fmod.Tensor"],
         functions.fmod_Tensor,
-        {"jvp": forward_ad.fmod_Tensor, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.fmod_Tensor, "differentiable": True, "elementwise": True, "tags": ("core", "pointwise")},
     ),
     (
         SCHEMAS["fmod_.Tensor"],
@@ -201,6 +235,7 @@ OPS = (
         {
             "jvp": forward_ad.pow_Tensor_Tensor,
             "differentiable": True,
+            "elementwise": True,
             "tags": ("core", "pointwise"),
             "autocast": {"npu": "fp32"},
         },
@@ -495,7 +530,7 @@ OPS = (
     (
         SCHEMAS["tanh_backward"],
         functions.tanh_backward,
-        {"jvp": forward_ad.tanh_backward, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.tanh_backward, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["tanh_backward.grad_input"], functions.tanh_backward_out, {"tags": ("pointwise",)}),
     (
@@ -512,7 +547,7 @@ OPS = (
     (
         SCHEMAS["sigmoid_backward"],
         functions.sigmoid_backward,
-        {"jvp": forward_ad.sigmoid_backward, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.sigmoid_backward, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["sigmoid_backward.grad_input"], functions.sigmoid_backward_out, {"tags": ("pointwise",)}),
     (
@@ -578,7 +613,7 @@ OPS = (
     (
         SCHEMAS["hardshrink_backward"],
         functions.hardshrink_backward,
-        {"jvp": forward_ad.hardshrink_backward, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.hardshrink_backward, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["hardshrink_backward.grad_input"], functions.hardshrink_backward_out, {"tags": ("pointwise",)}),
     (
@@ -590,10 +625,14 @@ OPS = (
     (
         SCHEMAS["softshrink_backward"],
         functions.softshrink_backward,
-        {"jvp": forward_ad.softshrink_backward, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.softshrink_backward, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["softshrink_backward.grad_input"], functions.softshrink_backward_out, {"tags": ("pointwise",)}),
-    (SCHEMAS["_prelu_kernel"], functions._prelu_kernel, {"jvp": forward_ad._prelu_kernel, "differentiable": True}),
+    (
+        SCHEMAS["_prelu_kernel"],
+        functions._prelu_kernel,
+        {"jvp": forward_ad._prelu_kernel, "differentiable": True, "elementwise": True},
+    ),
     (SCHEMAS["_prelu_kernel_backward"], functions._prelu_kernel_backward, {"composite": True, "differentiable": True}),
     (
         SCHEMAS["prelu"],
@@ -610,7 +649,7 @@ OPS = (
     (
         SCHEMAS["threshold_backward"],
         functions.threshold_backward,
-        {"jvp": forward_ad.threshold_backward, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.threshold_backward, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["threshold_backward.grad_input"], functions.threshold_backward_out, {"tags": ("pointwise",)}),
     (
@@ -634,7 +673,7 @@ OPS = (
     (
         SCHEMAS["hardtanh_backward"],
         functions.hardtanh_backward,
-        {"jvp": forward_ad.hardtanh_backward, "differentiable": True},
+        {"jvp": forward_ad.hardtanh_backward, "differentiable": True, "elementwise": True},
     ),
     (SCHEMAS["hardtanh_backward.grad_input"], functions.hardtanh_backward_out, {}),
     (
@@ -664,7 +703,7 @@ OPS = (
     (
         SCHEMAS["leaky_relu_backward"],
         functions.leaky_relu_backward,
-        {"jvp": forward_ad.leaky_relu_backward, "differentiable": True},
+        {"jvp": forward_ad.leaky_relu_backward, "differentiable": True, "elementwise": True},
     ),
     (SCHEMAS["leaky_relu_backward.grad_input"], functions.leaky_relu_backward_out, {}),
     (SCHEMAS["elu"], functions.elu, {"jvp": forward_ad.elu, "differentiable": True, "tags": ("core", "pointwise")}),
@@ -673,7 +712,7 @@ OPS = (
     (
         SCHEMAS["elu_backward"],
         functions.elu_backward,
-        {"jvp": forward_ad.elu_backward, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.elu_backward, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["elu_backward.grad_input"], functions.elu_backward_out, {"tags": ("pointwise",)}),
     (SCHEMAS["celu"], functions.celu, {"jvp": forward_ad.celu, "differentiable": True, "tags": ("pointwise",)}),
@@ -697,7 +736,7 @@ OPS = (
     (
         SCHEMAS["hardswish_backward"],
         functions.hardswish_backward,
-        {"jvp": forward_ad.hardswish_backward, "differentiable": True},
+        {"jvp": forward_ad.hardswish_backward, "differentiable": True, "elementwise": True},
     ),
     (SCHEMAS["hardswish_backward.out"], CopiedOut(functions.hardswish_backward), {"boxed": True}),
     (
@@ -714,7 +753,7 @@ OPS = (
     (
         SCHEMAS["hardsigmoid_backward"],
         functions.hardsigmoid_backward,
-        {"jvp": forward_ad.hardsigmoid_backward, "differentiable": True},
+        {"jvp": forward_ad.hardsigmoid_backward, "differentiable": True, "elementwise": True},
     ),
     (SCHEMAS["hardsigmoid_backward.grad_input"], functions.hardsigmoid_backward_out, {}),
     (SCHEMAS["glu"], functions.glu, {"composite": True, "differentiable": True}),
@@ -724,7 +763,7 @@ OPS = (
     (
         SCHEMAS["log_sigmoid_backward"],
         functions.log_sigmoid_backward,
-        {"jvp": forward_ad.log_sigmoid_backward, "differentiable": True},
+        {"jvp": forward_ad.log_sigmoid_backward, "differentiable": True, "elementwise": True},
     ),
     (SCHEMAS["log_sigmoid"], functions.log_sigmoid, {"composite": True}),
     (SCHEMAS["log_sigmoid.out"], functions.log_sigmoid_out, {"composite": True}),
@@ -738,7 +777,7 @@ OPS = (
     (
         SCHEMAS["gelu_backward"],
         functions.gelu_backward,
-        {"jvp": forward_ad.gelu_backward, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.gelu_backward, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["gelu_backward.grad_input"], functions.gelu_backward_out, {"tags": ("pointwise",)}),
     (SCHEMAS["silu"], functions.silu, {"jvp": forward_ad.silu, "differentiable": True, "tags": ("pointwise",)}),
@@ -747,7 +786,7 @@ OPS = (
     (
         SCHEMAS["silu_backward"],
         functions.silu_backward,
-        {"jvp": forward_ad.silu_backward, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.silu_backward, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["silu_backward.grad_input"], functions.silu_backward_out, {"tags": ("pointwise",)}),
     (
@@ -759,7 +798,7 @@ OPS = (
     (
         SCHEMAS["softplus_backward"],
         functions.softplus_backward,
-        {"jvp": forward_ad.softplus_backward, "differentiable": True},
+        {"jvp": forward_ad.softplus_backward, "differentiable": True, "elementwise": True},
     ),
     (SCHEMAS["softplus_backward.grad_input"], functions.softplus_backward_out, {}),
     (
@@ -776,7 +815,7 @@ OPS = (
     (
         SCHEMAS["clamp.Tensor"],
         functions.clamp_Tensor,
-        {"jvp": forward_ad.clamp_Tensor, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.clamp_Tensor, "differentiable": True, "elementwise": True, "tags": ("core", "pointwise")},
     ),
     (
         SCHEMAS["clamp_.Tensor"],
@@ -798,7 +837,7 @@ OPS = (
     (
         SCHEMAS["clamp_min.Tensor"],
         functions.clamp_min_Tensor,
-        {"jvp": forward_ad.clamp_min_Tensor, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.clamp_min_Tensor, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["clamp_min_.Tensor"],
@@ -820,7 +859,7 @@ OPS = (
     (
         SCHEMAS["clamp_max.Tensor"],
         functions.clamp_max_Tensor,
-        {"jvp": forward_ad.clamp_max_Tensor, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.clamp_max_Tensor, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["clamp_max_.Tensor"],
@@ -831,18 +870,26 @@ OPS = (
     (
         SCHEMAS["maximum"],
         functions.maximum,
-        {"jvp": forward_ad.maximum, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.maximum, "differentiable": True, "elementwise": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["maximum.out"], functions.maximum_out, {"tags": ("core", "pointwise")}),
     (
         SCHEMAS["minimum"],
         functions.minimum,
-        {"jvp": forward_ad.minimum, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.minimum, "differentiable": True, "elementwise": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["minimum.out"], functions.minimum_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["fmax"], functions.fmax, {"jvp": forward_ad.fmax, "differentiable": True, "tags": ("pointwise",)}),
+    (
+        SCHEMAS["fmax"],
+        functions.fmax,
+        {"jvp": forward_ad.fmax, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
+    ),
     (SCHEMAS["fmax.out"], functions.fmax_out, {"tags": ("pointwise",)}),
-    (SCHEMAS["fmin"], functions.fmin, {"jvp": forward_ad.fmin, "differentiable": True, "tags": ("pointwise",)}),
+    (
+        SCHEMAS["fmin"],
+        functions.fmin,
+        {"jvp": forward_ad.fmin, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
+    ),
     (SCHEMAS["fmin.out"], functions.fmin_out, {"tags": ("pointwise",)}),
     (
         SCHEMAS["atan2"],
@@ -850,6 +897,7 @@ OPS = (
         {
             "jvp": forward_ad.atan2,
             "differentiable": True,
+            "elementwise": True,
             "tags": ("core", "pointwise"),
             "autocast": {"npu": "promote"},
         },
@@ -860,13 +908,17 @@ OPS = (
         {"jvp": forward_ad.atan2, "differentiable": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["atan2.out"], functions.atan2_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["hypot"], functions.hypot, {"jvp": forward_ad.hypot, "differentiable": True, "tags": ("pointwise",)}),
+    (
+        SCHEMAS["hypot"],
+        functions.hypot,
+        {"jvp": forward_ad.hypot, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
+    ),
     (SCHEMAS["hypot_"], functions.hypot_, {"jvp": forward_ad.hypot, "differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["hypot.out"], functions.hypot_out, {"tags": ("pointwise",)}),
     (
         SCHEMAS["copysign.Tensor"],
         functions.copysign_Tensor,
-        {"jvp": forward_ad.copysign_Tensor, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.copysign_Tensor, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["copysign_.Tensor"],
@@ -888,7 +940,7 @@ OPS = (
     (
         SCHEMAS["nextafter"],
         functions.nextafter,
-        {"jvp": forward_ad.nextafter, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.nextafter, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["nextafter_"],
@@ -899,19 +951,19 @@ OPS = (
     (
         SCHEMAS["logaddexp"],
         functions.logaddexp,
-        {"jvp": forward_ad.logaddexp, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.logaddexp, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["logaddexp.out"], functions.logaddexp_out, {"tags": ("pointwise",)}),
     (
         SCHEMAS["logaddexp2"],
         functions.logaddexp2,
-        {"jvp": forward_ad.logaddexp2, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.logaddexp2, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["logaddexp2.out"], functions.logaddexp2_out, {"tags": ("pointwise",)}),
     (
         SCHEMAS["heaviside"],
         functions.heaviside,
-        {"jvp": forward_ad.heaviside, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.heaviside, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["heaviside_"],
@@ -919,16 +971,16 @@ OPS = (
         {"jvp": forward_ad.heaviside, "differentiable": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["heaviside.out"], functions.heaviside_out, {"tags": ("pointwise",)}),
-    (SCHEMAS["gcd"], functions.gcd, {"tags": ("pointwise",)}),
+    (SCHEMAS["gcd"], functions.gcd, {"elementwise": True, "tags": ("pointwise",)}),
     (SCHEMAS["gcd_"], functions.gcd_, {"tags": ("pointwise",)}),
     (SCHEMAS["gcd.out"], functions.gcd_out, {"tags": ("pointwise",)}),
-    (SCHEMAS["lcm"], functions.lcm, {"tags": ("pointwise",)}),
+    (SCHEMAS["lcm"], functions.lcm, {"elementwise": True, "tags": ("pointwise",)}),
     (SCHEMAS["lcm_"], functions.lcm_, {"tags": ("pointwise",)}),
     (SCHEMAS["lcm.out"], functions.lcm_out, {"tags": ("pointwise",)}),
     (
         SCHEMAS["ldexp.Tensor"],
         functions.ldexp,
-        {"jvp": forward_ad.ldexp, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.ldexp, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["ldexp_"], functions.ldexp_, {"jvp": forward_ad.ldexp, "differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["ldexp.out"], functions.ldexp_out, {"tags": ("pointwise",)}),
@@ -941,7 +993,7 @@ OPS = (
     (SCHEMAS["logit"], functions.logit, {"jvp": forward_ad.logit, "differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["logit_"], functions.logit_, {"jvp": forward_ad.logit, "differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["logit.out"], functions.logit_out, {"tags": ("pointwise",)}),
-    (SCHEMAS["eq.Tensor"], functions.eq_Tensor, {"tags": ("core", "pointwise")}),
+    (SCHEMAS["eq.Tensor"], functions.eq_Tensor, {"elementwise": True, "tags": ("core", "pointwise")}),
     (
         SCHEMAS["eq_.Tensor"],
         functions.eq__Tensor,
@@ -955,7 +1007,7 @@ OPS = (
         {"jvp": forward_ad.eq__Scalar, "differentiable": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["eq.Scalar_out"], functions.eq_Scalar_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["ne.Tensor"], functions.ne_Tensor, {"tags": ("core", "pointwise")}),
+    (SCHEMAS["ne.Tensor"], functions.ne_Tensor, {"elementwise": True, "tags": ("core", "pointwise")}),
     (
         SCHEMAS["ne_.Tensor"],
         functions.ne__Tensor,
@@ -969,7 +1021,7 @@ OPS = (
         {"jvp": forward_ad.ne__Scalar, "differentiable": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["ne.Scalar_out"], functions.ne_Scalar_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["lt.Tensor"], functions.lt_Tensor, {"tags": ("core", "pointwise")}),
+    (SCHEMAS["lt.Tensor"], functions.lt_Tensor, {"elementwise": True, "tags": ("core", "pointwise")}),
     (
         SCHEMAS["lt_.Tensor"],
         functions.lt__Tensor,
@@ -983,7 +1035,7 @@ OPS = (
         {"jvp": forward_ad.lt__Scalar, "differentiable": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["lt.Scalar_out"], functions.lt_Scalar_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["le.Tensor"], functions.le_Tensor, {"tags": ("core", "pointwise")}),
+    (SCHEMAS["le.Tensor"], functions.le_Tensor, {"elementwise": True, "tags": ("core", "pointwise")}),
     (
         SCHEMAS["le_.Tensor"],
         functions.le__Tensor,
@@ -997,7 +1049,7 @@ OPS = (
         {"jvp": forward_ad.le__Scalar, "differentiable": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["le.Scalar_out"], functions.le_Scalar_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["gt.Tensor"], functions.gt_Tensor, {"tags": ("core", "pointwise")}),
+    (SCHEMAS["gt.Tensor"], functions.gt_Tensor, {"elementwise": True, "tags": ("core", "pointwise")}),
     (
         SCHEMAS["gt_.Tensor"],
         functions.gt__Tensor,
@@ -1011,7 +1063,7 @@ OPS = (
         {"jvp": forward_ad.gt__Scalar, "differentiable": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["gt.Scalar_out"], functions.gt_Scalar_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["ge.Tensor"], functions.ge_Tensor, {"tags": ("core", "pointwise")}),
+    (SCHEMAS["ge.Tensor"], functions.ge_Tensor, {"elementwise": True, "tags": ("core", "pointwise")}),
     (
         SCHEMAS["ge_.Tensor"],
         functions.ge__Tensor,
@@ -1028,19 +1080,19 @@ OPS = (
     (SCHEMAS["logical_not"], functions.logical_not, {"tags": ("core", "pointwise")}),
     (SCHEMAS["logical_not_"], functions.logical_not_, {"tags": ("core", "pointwise")}),
     (SCHEMAS["logical_not.out"], functions.logical_not_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["logical_and"], functions.logical_and, {"tags": ("core", "pointwise")}),
+    (SCHEMAS["logical_and"], functions.logical_and, {"elementwise": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["logical_and_"], functions.logical_and_, {"tags": ("core", "pointwise")}),
     (SCHEMAS["logical_and.out"], functions.logical_and_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["logical_or"], functions.logical_or, {"tags": ("core", "pointwise")}),
+    (SCHEMAS["logical_or"], functions.logical_or, {"elementwise": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["logical_or_"], functions.logical_or_, {"tags": ("core", "pointwise")}),
     (SCHEMAS["logical_or.out"], functions.logical_or_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["logical_xor"], functions.logical_xor, {"tags": ("core", "pointwise")}),
+    (SCHEMAS["logical_xor"], functions.logical_xor, {"elementwise": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["logical_xor_"], functions.logical_xor_, {"tags": ("core", "pointwise")}),
     (SCHEMAS["logical_xor.out"], functions.logical_xor_out, {"tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_not"], functions.bitwise_not, {"tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_not_"], functions.bitwise_not_, {"tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_not.out"], functions.bitwise_not_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["bitwise_and.Tensor"], functions.bitwise_and_Tensor, {"tags": ("core", "pointwise")}),
+    (SCHEMAS["bitwise_and.Tensor"], functions.bitwise_and_Tensor, {"elementwise": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_and_.Tensor"], functions.bitwise_and__Tensor, {"tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_and.Tensor_out"], functions.bitwise_and_Tensor_out, {"tags": ("core", "pointwise")}),
     (
@@ -1052,7 +1104,7 @@ OPS = (
     (SCHEMAS["bitwise_and.Scalar"], functions.bitwise_and_Scalar, {"tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_and_.Scalar"], functions.bitwise_and__Scalar, {"tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_and.Scalar_out"], functions.bitwise_and_Scalar_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["bitwise_or.Tensor"], functions.bitwise_or_Tensor, {"tags": ("core", "pointwise")}),
+    (SCHEMAS["bitwise_or.Tensor"], functions.bitwise_or_Tensor, {"elementwise": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_or_.Tensor"], functions.bitwise_or__Tensor, {"tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_or.Tensor_out"], functions.bitwise_or_Tensor_out, {"tags": ("core", "pointwise")}),
     (
@@ -1064,7 +1116,7 @@ OPS = (
     (SCHEMAS["bitwise_or.Scalar"], functions.bitwise_or_Scalar, {"tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_or_.Scalar"], functions.bitwise_or__Scalar, {"tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_or.Scalar_out"], functions.bitwise_or_Scalar_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["bitwise_xor.Tensor"], functions.bitwise_xor_Tensor, {"tags": ("core", "pointwise")}),
+    (SCHEMAS["bitwise_xor.Tensor"], functions.bitwise_xor_Tensor, {"elementwise": True, "tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_xor_.Tensor"], functions.bitwise_xor__Tensor, {"tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_xor.Tensor_out"], functions.bitwise_xor_Tensor_out, {"tags": ("core", "pointwise")}),
     (
@@ -1076,7 +1128,11 @@ OPS = (
     (SCHEMAS["bitwise_xor.Scalar"], functions.bitwise_xor_Scalar, {"tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_xor_.Scalar"], functions.bitwise_xor__Scalar, {"tags": ("core", "pointwise")}),
     (SCHEMAS["bitwise_xor.Scalar_out"], functions.bitwise_xor_Scalar_out, {"tags": ("core", "pointwise")}),
-    (SCHEMAS["bitwise_left_shift.Tensor"], functions.bitwise_left_shift_Tensor, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["bitwise_left_shift.Tensor"],
+        functions.bitwise_left_shift_Tensor,
+        {"elementwise": True, "tags": ("pointwise",)},
+    ),
     (SCHEMAS["bitwise_left_shift_.Tensor"], functions.bitwise_left_shift__Tensor, {"tags": ("pointwise",)}),
     (SCHEMAS["bitwise_left_shift.Tensor_out"], functions.bitwise_left_shift_Tensor_out, {"tags": ("pointwise",)}),
     (SCHEMAS["bitwise_left_shift.Tensor_Scalar"], functions.bitwise_left_shift_Tensor_Scalar, {"tags": ("pointwise",)}),
@@ -1100,7 +1156,11 @@ OPS = (
         CopiedOut(functions.bitwise_left_shift_Scalar_Tensor),
         {"boxed": True},
     ),
-    (SCHEMAS["bitwise_right_shift.Tensor"], functions.bitwise_right_shift_Tensor, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["bitwise_right_shift.Tensor"],
+        functions.bitwise_right_shift_Tensor,
+        {"elementwise": True, "tags": ("pointwise",)},
+    ),
     (SCHEMAS["bitwise_right_shift_.Tensor"], functions.bitwise_right_shift__Tensor, {"tags": ("pointwise",)}),
     (SCHEMAS["bitwise_right_shift.Tensor_out"], functions.bitwise_right_shift_Tensor_out, {"tags": ("pointwise",)}),
     (
@@ -1142,7 +1202,7 @@ OPS = (
     (
         SCHEMAS["where.self"],
         functions.where_self,
-        {"jvp": forward_ad.where_self, "differentiable": True, "tags": ("core", "pointwise")},
+        {"jvp": forward_ad.where_self, "differentiable": True, "elementwise": True, "tags": ("core", "pointwise")},
     ),
     (SCHEMAS["where.self_out"], functions.where_self_out, {"tags": ("core", "pointwise")}),
     (SCHEMAS["where.ScalarSelf"], functions.where_ScalarSelf, {"composite": True}),
@@ -1163,7 +1223,7 @@ OPS = (
     (
         SCHEMAS["masked_fill.Tensor"],
         functions.masked_fill_Tensor,
-        {"jvp": forward_ad.masked_fill_Tensor, "differentiable": True},
+        {"jvp": forward_ad.masked_fill_Tensor, "differentiable": True, "other_devices": (2,)},
     ),
     (
         SCHEMAS["masked_fill_.Tensor"],
@@ -1174,7 +1234,7 @@ OPS = (
     (
         SCHEMAS["lerp.Scalar"],
         functions.lerp_Scalar,
-        {"jvp": forward_ad.lerp_Scalar, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.lerp_Scalar, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["lerp_.Scalar"],
@@ -1185,7 +1245,7 @@ OPS = (
     (
         SCHEMAS["lerp.Tensor"],
         functions.lerp_Tensor,
-        {"jvp": forward_ad.lerp_Tensor, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.lerp_Tensor, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["lerp_.Tensor"],
@@ -1196,7 +1256,13 @@ OPS = (
     (
         SCHEMAS["addcmul"],
         functions.addcmul,
-        {"jvp": forward_ad.addcmul, "differentiable": True, "tags": ("pointwise",), "autocast": {"npu": "promote"}},
+        {
+            "jvp": forward_ad.addcmul,
+            "differentiable": True,
+            "elementwise": True,
+            "tags": ("pointwise",),
+            "autocast": {"npu": "promote"},
+        },
     ),
     (
         SCHEMAS["addcmul_"],
@@ -1207,7 +1273,13 @@ OPS = (
     (
         SCHEMAS["addcdiv"],
         functions.addcdiv,
-        {"jvp": forward_ad.addcdiv, "differentiable": True, "tags": ("pointwise",), "autocast": {"npu": "promote"}},
+        {
+            "jvp": forward_ad.addcdiv,
+            "differentiable": True,
+            "elementwise": True,
+            "tags": ("pointwise",),
+            "autocast": {"npu": "promote"},
+        },
     ),
     (
         SCHEMAS["addcdiv_"],

@@ -50,7 +50,7 @@ OPS = (
     (
         SCHEMAS["xlogy.Tensor"],
         functions.xlogy_Tensor,
-        {"jvp": forward_ad.xlogy_Tensor, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.xlogy_Tensor, "differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["xlogy_.Tensor"],
@@ -110,10 +110,10 @@ OPS = (
     (SCHEMAS["special_log_ndtr.out"], functions.special_log_ndtr_out, {"tags": ("pointwise",)}),
     (SCHEMAS["special_ndtr"], functions.special_ndtr, {"composite": True}),
     (SCHEMAS["special_ndtr.out"], functions.special_ndtr_out, {"composite": True}),
-    (SCHEMAS["igamma"], functions.igamma, {"differentiable": True, "tags": ("pointwise",)}),
+    (SCHEMAS["igamma"], functions.igamma, {"differentiable": True, "elementwise": True, "tags": ("pointwise",)}),
     (SCHEMAS["igamma_"], functions.igamma_, {"differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["igamma.out"], functions.igamma_out, {"tags": ("pointwise",)}),
-    (SCHEMAS["igammac"], functions.igammac, {"differentiable": True, "tags": ("pointwise",)}),
+    (SCHEMAS["igammac"], functions.igammac, {"differentiable": True, "elementwise": True, "tags": ("pointwise",)}),
     (SCHEMAS["igammac_"], functions.igammac_, {"differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["igammac.out"], functions.igammac_out, {"tags": ("pointwise",)}),
     (SCHEMAS["special_gammainc"], functions.special_gammainc, {"composite": True}),
@@ -163,7 +163,12 @@ OPS = (
     (
         SCHEMAS["special_xlog1py"],
         functions.special_xlog1py_default,
-        {"jvp": forward_ad.special_xlog1py_default, "differentiable": True, "tags": ("pointwise",)},
+        {
+            "jvp": forward_ad.special_xlog1py_default,
+            "differentiable": True,
+            "elementwise": True,
+            "tags": ("pointwise",),
+        },
     ),
     (SCHEMAS["special_xlog1py.out"], functions.special_xlog1py_default_out, {"tags": ("pointwise",)}),
     (
@@ -186,7 +191,11 @@ OPS = (
         functions.special_xlog1py_other_scalar_out,
         {"composite": True, "tags": ("pointwise",)},
     ),
-    (SCHEMAS["special_zeta"], functions.special_zeta_default, {"differentiable": True, "tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_zeta"],
+        functions.special_zeta_default,
+        {"differentiable": True, "elementwise": True, "tags": ("pointwise",)},
+    ),
     (SCHEMAS["special_zeta.out"], functions.special_zeta_default_out, {"tags": ("pointwise",)}),
     (
         SCHEMAS["special_zeta.self_scalar"],
@@ -211,7 +220,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_t"],
         functions.special_chebyshev_polynomial_t_default,
-        {"tags": ("pointwise",)},
+        {"elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_t.out"],
@@ -241,7 +250,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_u"],
         functions.special_chebyshev_polynomial_u_default,
-        {"tags": ("pointwise",)},
+        {"elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_u.out"],
@@ -271,7 +280,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_v"],
         functions.special_chebyshev_polynomial_v_default,
-        {"tags": ("pointwise",)},
+        {"elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_v.out"],
@@ -301,7 +310,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_w"],
         functions.special_chebyshev_polynomial_w_default,
-        {"tags": ("pointwise",)},
+        {"elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_w.out"],
@@ -328,7 +337,11 @@ OPS = (
         functions.special_chebyshev_polynomial_w_n_scalar_out,
         {"tags": ("pointwise",)},
     ),
-    (SCHEMAS["special_hermite_polynomial_h"], functions.special_hermite_polynomial_h_default, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_hermite_polynomial_h"],
+        functions.special_hermite_polynomial_h_default,
+        {"elementwise": True, "tags": ("pointwise",)},
+    ),
     (
         SCHEMAS["special_hermite_polynomial_h.out"],
         functions.special_hermite_polynomial_h_default_out,
@@ -357,7 +370,7 @@ OPS = (
     (
         SCHEMAS["special_hermite_polynomial_he"],
         functions.special_hermite_polynomial_he_default,
-        {"tags": ("pointwise",)},
+        {"elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_hermite_polynomial_he.out"],
@@ -387,7 +400,7 @@ OPS = (
     (
         SCHEMAS["special_laguerre_polynomial_l"],
         functions.special_laguerre_polynomial_l_default,
-        {"tags": ("pointwise",)},
+        {"elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_laguerre_polynomial_l.out"],
@@ -417,7 +430,7 @@ OPS = (
     (
         SCHEMAS["special_legendre_polynomial_p"],
         functions.special_legendre_polynomial_p_default,
-        {"tags": ("pointwise",)},
+        {"elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_legendre_polynomial_p.out"],
@@ -447,7 +460,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_t"],
         functions.special_shifted_chebyshev_polynomial_t_default,
-        {"tags": ("pointwise",)},
+        {"elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_t.out"],
@@ -477,7 +490,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_u"],
         functions.special_shifted_chebyshev_polynomial_u_default,
-        {"tags": ("pointwise",)},
+        {"elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_u.out"],
@@ -507,7 +520,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_v"],
         functions.special_shifted_chebyshev_polynomial_v_default,
-        {"tags": ("pointwise",)},
+        {"elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_v.out"],
@@ -537,7 +550,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_w"],
         functions.special_shifted_chebyshev_polynomial_w_default,
-        {"tags": ("pointwise",)},
+        {"elementwise": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_w.out"],

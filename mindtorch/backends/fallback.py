@@ -1,6 +1,6 @@
 """The CPU's kernel in the place of one that a device does not have: arguments are copied there, and results back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,22 +9,35 @@ from mindtorch.backends.device_array import DeviceArray, extent_in_bytes
 from mindtorch.device import CPU, as_device
 from mindtorch.device import device as Device
 from mindtorch.dispatch.registry import find_op, kernel_table
+from mindtorch.dispatch.same_device import check_devices
+from mindtorch.generator import cpu_generator
 from mindtorch.roots import HostRoot, bytes_of, makers
 
 
 def cpu_kernel_for(op: str) -> Callable:
     """A kernel of an op for the arrays of any device."""
     table = kernel_table(op)
-    place = _place_of_device(op)
+    entry = find_op(op)
+    names = [argument.name for argument in entry.schema.arguments]
+    device_at, generator_at = _place_in(names, "device"), _place_in(names, "generator")
 
-    def kernel(*args: Any, **kwargs: Any) -> Any:
-        call = _Call([*args, *kwargs.values()], None if place is None else args[place])
-        on_cpu = {name: call.on_cpu(value) for name, value in kwargs.items()}
-        result = table[np.ndarray](*[call.on_cpu(value) for value in args], **on_cpu)
-        call.write_back()
+    def kernel(*args: Any, out: Any = None) -> Any:
+        if len(args) > len(names):
+            *args, out = args
+        check_devices(entry, args, out)
+        call = _Call([*args, out], None if device_at is None else args[device_at])
+        on_cpu = [call.on_cpu(value) for value in args]
+        if generator_at is not None:
+            on_cpu[generator_at] = cpu_generator(args[generator_at], call.device)
+        result = table[np.ndarray](*on_cpu, **({} if out is None else {"out": call.on_cpu(out)}))
+        call.write_back([out, *(args[place] for place in entry.writes)])
         return call.on_device(result)
 
     return kernel
+
+
+def _place_in(names: list[str], name: str) -> int | None:
+    return names.index(name) if name in names else None
 
 
 class _Memory:
@@ -34,15 +47,15 @@ class _Memory:
         self.root = root
         self.start = min(array.byte_offset for array in arrays)
         self.content = root.to_host(self.start, max(map(_end_of, arrays)) - self.start)
-        self.before = self.content.copy()
 
     def shown(self, array: DeviceArray) -> np.ndarray:
         return np.ndarray(array.shape, array.dtype, self.content, array.byte_offset - self.start, array.strides)
 
-    def write_back(self) -> None:
-        """Copy what the kernel has written. (Nothing tells for all ops which arguments that may be.)"""
-        if not np.array_equal(self.content, self.before):
-            self.root.write(self.start, self.content)
+    def write_back(self, array: DeviceArray) -> None:
+        """Copy what an array shows. (What lies between its elements is what it was.)"""
+        first, end = array.byte_offset, _end_of(array)
+        if end > first:
+            self.root.write(first, self.content[first - self.start : end - self.start])
 
 
 class _Call:
@@ -71,9 +84,10 @@ class _Call:
             return type(value)([self.on_cpu(each) for each in value])
         return value
 
-    def write_back(self) -> None:
-        for memory in self._memory.values():
-            memory.write_back()
+    def write_back(self, written: Iterable[Any]) -> None:
+        """Copy what the kernel may have written."""
+        for array in _arrays_among(written):
+            self._memory[id(array.root)].write_back(array)
 
     def on_device(self, result: Any) -> Any:
         """A result on the device; what the kernel was given to write to is what it was."""
@@ -97,17 +111,11 @@ def array_from_host(array: np.ndarray, device: Device) -> Any:
     return root.array(array.shape, array.dtype, array.strides)
 
 
-def _place_of_device(op: str) -> int | None:
-    """Which argument of the kernel says on what device the result is to be."""
-    names = [argument.name for argument in find_op(op).schema.arguments]
-    return names.index("device") if "device" in names else None
-
-
 def _end_of(array: DeviceArray) -> int:
     return array.byte_offset + extent_in_bytes(array.shape, array.strides, array.dtype.itemsize)
 
 
-def _arrays_among(values: Sequence[Any]) -> list[DeviceArray]:
+def _arrays_among(values: Iterable[Any]) -> list[DeviceArray]:
     found: list[DeviceArray] = []
     for value in values:
         if isinstance(value, DeviceArray):

@@ -17,9 +17,9 @@ from mindtorch.warning import warn_once
 
 def _raise_for(op: str, info: Tensor, text: str, kind: type[RuntimeError] = errors.LinAlgError) -> None:
     """The error for the first matrix with which something is wrong; `text` has a place for what the info says."""
-    if info.device.type != "cpu" or (type(info._mt_array) is np.ndarray and not info._mt_array.any()):
+    if info.device.type == "meta" or (type(info._mt_array) is np.ndarray and not info._mt_array.any()):
         return
-    info = without_levels(info)
+    info = without_levels(info).cpu()
     wrong = info.reshape((-1,)).nonzero().reshape((-1,))
     if not wrong.numel():
         return

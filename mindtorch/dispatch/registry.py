@@ -14,6 +14,7 @@ import numpy as np
 
 from mindtorch import errors
 from mindtorch.dispatch.keys import backend_named, backend_of, for_device_arrays, when_registered
+from mindtorch.dispatch.same_device import check_devices
 from mindtorch.dispatch.schema import Schema, parse_schema
 from mindtorch.kinds import KINDS
 from mindtorch.op_names import ATEN, base_of, namespace_of, qualified
@@ -64,7 +65,11 @@ class KernelTable(dict):
         @wraps(kernel)
         def guarded(*args: Any, **kwargs: Any) -> Any:
             found = _device_class_among(args)
-            return (kernel if found is None else self[found])(*args, **kwargs)
+            if found is None and (not kwargs or _device_class_among(kwargs.values()) is None):
+                return kernel(*args, **kwargs)
+            if self.op in _entries:
+                check_devices(_entries[self.op], args, kwargs.get("out"))
+            return (self[found] if found is not None else kernel)(*args, **kwargs)
 
         guarded.unguarded = kernel
         return guarded
@@ -121,6 +126,8 @@ class OpEntry:
         "tags",
         "autocast",
         "writes",
+        "other_devices",
+        "elementwise",
         "boxed",
     )
 
@@ -138,9 +145,14 @@ class OpEntry:
         tags: tuple[str, ...] = (),
         autocast: Mapping[str, str] | None = None,
         writes: tuple[int, ...] = (),
+        other_devices: tuple[int, ...] = (),
+        elementwise: bool = False,
         boxed: bool = False,
     ) -> None:
         """`writes`: the arguments that kernels change besides `out`, by their numbers.
+
+        `other_devices`: those that may be on the CPU while the others are not. `elementwise`: so may any that has no
+        dimensions, which counts as a number.
 
         `boxed`: the function binds its arguments to the schema itself (ops of `mindtorch.library`)."""
         self.name = schema_text.partition("(")[0]
@@ -156,6 +168,8 @@ class OpEntry:
         self.tags = tags
         self.autocast = autocast
         self.writes = writes
+        self.other_devices = other_devices
+        self.elementwise = elementwise
         self.boxed = boxed
 
     def in_python(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -274,12 +288,30 @@ class _KernelOf:
         self._function = function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        kernel = getattr(import_module(self._module), self._function)
         array_class, op = self._place
+        try:
+            kernel = getattr(import_module(self._module), self._function)
+        except _FAILED_IMPORTS as error:
+            raise self._not_imported(error) from error
         table = kernel_table(op)
         if table.get(array_class) is self:  # another one may have been registered in the meantime
             table[array_class] = kernel
         return kernel(*args, **kwargs)
+
+    def _not_imported(self, error: Exception) -> ImportError:
+        """Which ops fail with a module that cannot be imported; all others run."""
+        array_class, op = self._place
+        others = [table.get(array_class) for table in _tables.values()]
+        names = [each._place[1] for each in others if isinstance(each, _KernelOf) and each._module == self._module]
+        backend = backend_of(array_class)
+        return ImportError(
+            f"the {backend.name if backend else array_class.__name__} kernel of '{op}' cannot be imported: "
+            f"{type(error).__name__}: {error}. {self._module} has the kernels of {', '.join(names)}"
+        )
+
+
+# What a module of kernels that is not right raises when it is imported.
+_FAILED_IMPORTS = (ImportError, SyntaxError, NameError, AttributeError, TypeError, ValueError)
 
 
 def register_fallback(array_class: type, make_kernel: Callable[[str], Callable]) -> None:

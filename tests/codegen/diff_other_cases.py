@@ -494,6 +494,12 @@ OTHER_CASES = (
         edits=((EXP, EXP + "  writes: self\n"),),
     ),
     DiffCase(
+        "B024",
+        "mul.Tensor",
+        "what may be on another device is added",
+        edits=(("  numbers: other\n", "  numbers: other\n  other_devices: other\n"),),
+    ),
+    DiffCase(
         "G001",
         "mul.Tensor",
         "the tag `core` is lost",

@@ -108,7 +108,7 @@ class aclnn:
         ), f"{self.name} reads '{parameter}' too early"
 
 
-def remembered(rule):
+def remembered(rule, op=""):
     """The rule itself: what it answers is what is tested here."""
     return rule
 

@@ -51,6 +51,7 @@ CHANGES = {
     "python_names": replaced("  dtypes: number_real\n", "  python_names: {dim: axis}\n  dtypes: number_real\n"),
     "numbers": replaced("  numbers: other\n", ""),
     "writes": of_exp("  writes: self\n"),
+    "other_devices": replaced("  numbers: other\n", "  numbers: other\n  other_devices: other\n"),
     "operators": of_exp("  operators: __neg__\n"),
     "promotion": of_exp("  promotion: default\n"),
     "shape": of_exp("  shape: same\n"),

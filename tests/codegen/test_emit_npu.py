@@ -58,7 +58,8 @@ def test_a_number_and_a_tensor_go_to_functions_of_their_own(tmp_path):
             return result if out is None else delivered(result, out)
         ''')
     assert definition(files, FILE, "_add") == '_add = aclnn("aclnnAdd", "TTST")\n'
-    assert definition(files, FILE, "_add_rule") == '_add_rule = remembered(rules.broadcast("default", operands=2))\n'
+    rule = 'remembered(rules.broadcast("default", operands=2), "add.Tensor")'
+    assert definition(files, FILE, "_add_rule") == f"_add_rule = {rule}\n"
     assert definition(files, "generated/npu_kernels.py", "MODULES") == expected("""
         MODULES = {
             "mindtorch._generated.kernels.npu.pointwise": {
@@ -229,6 +230,12 @@ WAYS = (
 - func: i(Tensor self) -> Tensor
   family: pointwise
   dispatch: {CPU: i}
+
+- func: j(Tensor(a) self) -> Tensor(a)
+  family: pointwise
+  shape: view
+  view: single
+  dispatch: {CPU: j, NPU: j}
 """
 )
 KERNEL = "def g(input): ...\n"
@@ -243,12 +250,14 @@ def test_how_each_op_runs(tmp_path, capsys):
         "g": "by hand",
         "h": "composite",
         "i": "CPU fallback",
+        "j": "view",
     }
     assert main(["stats"], tmp_path) == 0
     assert capsys.readouterr().out.endswith(
-        "NPU: 3 of 4 kernels\n"
+        "NPU: 4 of 5 kernels\n"
         "  generated (2): add.Tensor, add.Scalar\n"
         "  by hand (1): g\n"
+        "  view (1): j\n"
         "  composite (1): h\n"
         "  to be written (1): f\n"
         "  CPU fallback (1): i\n"

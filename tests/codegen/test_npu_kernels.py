@@ -10,6 +10,8 @@ import pytest
 import mindtorch as torch
 from codegen.npu import ways
 from mindtorch._generated.npu_kernels import MODULES
+from mindtorch.backends.meta.array import MetaArray
+from mindtorch.dispatch.registry import all_ops, kernel_table
 from tests.codegen import npu_double
 from tests.codegen.npu_double import Observed
 from tests.harness import (
@@ -130,3 +132,9 @@ def test_numbers_on_the_cpu_go_with_arrays_on_the_device(op):
 
 def test_all_ops_that_have_no_samples_have_calls():
     assert {op.name for op in OPS if op.samples is None} == CALLS.keys()
+
+
+def test_views_are_those_that_serve_all_devices():
+    kernels = {entry.name: kernel_table(entry.name).get(MetaArray) for entry in all_ops()}
+    expected = {name for name, kernel in kernels.items() if getattr(kernel, "serves_all_devices", False)}
+    assert {name for name, way in ways(model()).items() if way == "view"} == expected

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch.dispatch.registry import find_op, kernel_table
+from mindtorch.dispatch.registry import all_ops, find_op, kernel_table
 from tests.harness import (
     arguments_of,
     dtypes_of,
@@ -19,7 +19,9 @@ from tests.harness import (
     outcome,
     sampled_ops,
     samples_of,
+    tensors_in,
     variant,
+    without_dtype,
 )
 
 OPS = [op for op in sampled_ops() if "CPU" in (op.dispatch or {}) and op.view is None]
@@ -67,6 +69,19 @@ def calls(op):
             samples = inplace_samples(form, dtype) if form.derived_from else samples_of(form, dtype)
             for sample in islice(samples, _MOST_SAMPLES):
                 yield form, *arguments_of(torch, [list(sample.args), sample.kwargs])
+    out = variant(op, "out")
+    if out is not None and not out.is_copied_out:
+        for sample in islice(samples_of(op, dtype), _MOST_SAMPLES):
+            yield from _with_out(op, out, *arguments_of(torch, [list(sample.args), sample.kwargs]))
+
+
+def _with_out(op, form, args, kwargs):
+    """The call that writes its results to other tensors."""
+    results = tensors_in(torch, outcome(function_of(torch, op), args, kwargs).result)
+    names = [argument.name for argument in form.schema.out_arguments]
+    if len(results) == len(names):
+        outs = dict(zip(names, map(torch.empty_like, results)))
+        yield form, args, without_dtype(form, kwargs) | outs
 
 
 @pytest.mark.parametrize("op", OPS, ids=[op.name for op in OPS])
@@ -86,6 +101,33 @@ def test_statistics_of_a_batch_are_listed():
     assert watched.written == set(find_op("native_batch_norm").writes) == {3, 4}
 
 
-@pytest.mark.parametrize("name", ["uniform_", "random_.to", "copy_", "zero_", "embedding_renorm_"])
-def test_what_an_op_writes_in_place_is_listed(name):
-    assert find_op(name).writes == (0,)
+# Calls of the ops that write an argument and have no samples of which that can be seen.
+WRITING = {
+    "bernoulli_.Tensor": (torch.full((8,), 0.5),),
+    "bernoulli_.float": (0.5,),
+    "cauchy_": (),
+    "copy_": (torch.ones(8),),
+    "embedding_renorm_": (torch.arange(8), 1.0, 2.0),
+    "exponential_": (),
+    "geometric_": (0.5,),
+    "log_normal_": (),
+    "normal_": (),
+    "random_": (),
+    "random_.from": (1, 9),
+    "random_.to": (9,),
+    "uniform_": (),
+    "zero_": (),
+}
+
+
+def test_all_ops_that_write_are_called_here():
+    assert {entry.name for entry in all_ops() if entry.writes} == {*WRITING, "native_batch_norm"}
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_what_is_listed_is_written(name):
+    entry = find_op(name)
+    target = torch.full((8, 3) if name == "embedding_renorm_" else (8,), 7.0)
+    with Watched(name) as watched:
+        entry.function(target, *WRITING[name])
+    assert watched.written == set(entry.writes) == {0}

@@ -228,6 +228,11 @@ def check_hidden_writes(ops):
     assert ops.counted.op.writes == (1,)
 
 
+@shows("other_devices")
+def check_other_devices(ops):
+    assert ops.counted.op.other_devices == (1,)
+
+
 @shows("dispatch: SparseCPU", "dispatch: SparseCsrCPU")
 def check_sparse_backends(ops):
     x = torch.tensor([[0.0, 2.0], [3.0, 0.0]])

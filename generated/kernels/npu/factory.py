@@ -6,24 +6,24 @@ from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed, placed_on, remembered
 
 _arange = aclnn("aclnnArange", "SSST")
-_arange_rule = remembered(rules.arange(None))
-_clone_rule = remembered(rules.like(None))
+_arange_rule = remembered(rules.arange(None), "arange.start_step")
+_clone_rule = remembered(rules.like(None), "clone")
 _complex = aclnn("aclnnComplex", "TTT")
-_complex_rule = remembered(rules.broadcast("complex"))
+_complex_rule = remembered(rules.broadcast("complex"), "complex")
 _eye = aclnn("aclnnEye", "llT")
-_eye_m_rule = remembered(rules.eye(None))
-_eye_rule = remembered(rules.eye(None))
-_fill_rule = remembered(rules.like("first"))
-_full_rule = remembered(rules.sizes(None))
+_eye_m_rule = remembered(rules.eye(None), "eye.m")
+_eye_rule = remembered(rules.eye(None), "eye")
+_fill_rule = remembered(rules.like("first"), "fill.Tensor")
+_full_rule = remembered(rules.sizes(None), "full")
 _inplace_copy = aclnn("aclnnInplaceCopy", "TT")
 _inplace_fill_scalar = aclnn("aclnnInplaceFillScalar", "TS")
 _inplace_fill_tensor = aclnn("aclnnInplaceFillTensor", "TT")
 _inplace_one = aclnn("aclnnInplaceOne", "T")
 _inplace_zero = aclnn("aclnnInplaceZero", "T")
 _linspace = aclnn("aclnnLinspace", "SSlT")
-_linspace_rule = remembered(rules.linspace(None))
-_ones_rule = remembered(rules.sizes(None))
-_zeros_rule = remembered(rules.sizes(None))
+_linspace_rule = remembered(rules.linspace(None), "linspace")
+_ones_rule = remembered(rules.sizes(None), "ones")
+_zeros_rule = remembered(rules.sizes(None), "zeros")
 
 
 def zeros(size, dtype, layout, device, pin_memory, out=None):
@@ -105,6 +105,8 @@ def fill(input, value, out=None):
         result = placed(result, input)
         _inplace_fill_scalar(result, value)
     else:
+        if type(input) is not NpuArray:
+            input, value = operands(input, value)
         result = placed(result, input)
         _inplace_fill_tensor(result, value)
     return result if out is None else delivered(result, out)

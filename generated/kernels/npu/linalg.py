@@ -7,24 +7,24 @@ from mindtorch.backends.npu.launch import aclnn, delivered, delivered_all, place
 from mindtorch.backends.npu.values import Codes
 
 _addbmm = aclnn("aclnnAddbmm", "TTTSSTc")
-_addbmm_rule = remembered(rules.addbmm("same"))
+_addbmm_rule = remembered(rules.addbmm("same"), "addbmm")
 _addmm = aclnn("aclnnAddmm", "TTTSSTc")
-_addmm_rule = remembered(rules.addmm("same"))
+_addmm_rule = remembered(rules.addmm("same"), "addmm")
 _addmv = aclnn("aclnnAddmv", "TTTSSTc")
-_addmv_rule = remembered(rules.addmv("same"))
+_addmv_rule = remembered(rules.addmv("same"), "addmv")
 _baddbmm = aclnn("aclnnBaddbmm", "TTTSSTc")
-_baddbmm_rule = remembered(rules.addmm("same"))
+_baddbmm_rule = remembered(rules.addmm("same"), "baddbmm")
 _batch_mat_mul = aclnn("aclnnBatchMatMul", "TTTc")
-_bmm_rule = remembered(rules.matmul("same"))
+_bmm_rule = remembered(rules.matmul("same"), "bmm")
 _dot = aclnn("aclnnDot", "TTT")
-_dot_rule = remembered(rules.matmul("same"))
+_dot_rule = remembered(rules.matmul("same"), "dot")
 _linalg_qr = aclnn("aclnnLinalgQr", "TlTT")
 _mm = aclnn("aclnnMm", "TTTc")
-_mm_rule = remembered(rules.matmul("same"))
+_mm_rule = remembered(rules.matmul("same"), "mm")
 _mv = aclnn("aclnnMv", "TTTc")
-_mv_rule = remembered(rules.matmul("same"))
+_mv_rule = remembered(rules.matmul("same"), "mv")
 _qr_mode = Codes("mode", {"reduced": 0, "complete": 1, "r": 2})
-_qr_rule = remembered(rules.qr("first"))
+_qr_rule = remembered(rules.qr("first"), "linalg_qr")
 
 
 def mm(input, mat2, out=None):

@@ -7,16 +7,16 @@ from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, 
 
 _binary_cross_entropy = aclnn("aclnnBinaryCrossEntropy", "TTTlT")
 _binary_cross_entropy_backward = aclnn("aclnnBinaryCrossEntropyBackward", "TTTTlT")
-_binary_cross_entropy_backward_rule = remembered(rules.broadcast("default"))
-_binary_cross_entropy_rule = remembered(rules.loss("default"))
+_binary_cross_entropy_backward_rule = remembered(rules.broadcast("default"), "binary_cross_entropy_backward")
+_binary_cross_entropy_rule = remembered(rules.loss("default"), "binary_cross_entropy")
 _mse_loss = aclnn("aclnnMseLoss", "TTlT")
 _mse_loss_backward = aclnn("aclnnMseLossBackward", "TTTlT")
-_mse_loss_backward_rule = remembered(rules.broadcast("default"))
-_mse_loss_rule = remembered(rules.loss("default"))
+_mse_loss_backward_rule = remembered(rules.broadcast("default"), "mse_loss_backward")
+_mse_loss_rule = remembered(rules.loss("default"), "mse_loss")
 _smooth_l1_loss = aclnn("aclnnSmoothL1Loss", "TTlfT")
 _smooth_l1_loss_backward = aclnn("aclnnSmoothL1LossBackward", "TTTlfT")
-_smooth_l1_loss_backward_rule = remembered(rules.broadcast("default"))
-_smooth_l1_loss_rule = remembered(rules.loss("default"))
+_smooth_l1_loss_backward_rule = remembered(rules.broadcast("default"), "smooth_l1_loss_backward")
+_smooth_l1_loss_rule = remembered(rules.loss("default"), "smooth_l1_loss")
 
 
 def mse_loss(input, target, reduction, out=None):

@@ -5,7 +5,7 @@
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, delivered, placed, remembered, seed_and_offset
 
-_bernoulli_rule = remembered(rules.same("first"))
+_bernoulli_rule = remembered(rules.same("first"), "bernoulli")
 _bernoulli_tensor = aclnn("aclnnBernoulliTensor", "TTllT")
 _inplace_bernoulli = aclnn("aclnnInplaceBernoulli", "TSll")
 _inplace_bernoulli_tensor = aclnn("aclnnInplaceBernoulliTensor", "TTll")

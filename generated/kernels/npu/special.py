@@ -6,17 +6,19 @@ from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed, remembered
 
 _digamma = aclnn("aclnnDigamma", "TT")
-_digamma_rule = remembered(rules.broadcast("int_to_float"))
+_digamma_rule = remembered(rules.broadcast("int_to_float"), "digamma")
 _erf = aclnn("aclnnErf", "TT")
-_erf_rule = remembered(rules.broadcast("int_to_float"))
+_erf_rule = remembered(rules.broadcast("int_to_float"), "erf")
 _erfc = aclnn("aclnnErfc", "TT")
-_erfc_rule = remembered(rules.broadcast("int_to_float"))
+_erfc_rule = remembered(rules.broadcast("int_to_float"), "erfc")
 _erfinv = aclnn("aclnnErfinv", "TT")
-_erfinv_rule = remembered(rules.broadcast("int_to_float"))
+_erfinv_rule = remembered(rules.broadcast("int_to_float"), "erfinv")
 _lgamma = aclnn("aclnnLgamma", "TT")
-_lgamma_rule = remembered(rules.broadcast("int_to_float"))
+_lgamma_rule = remembered(rules.broadcast("int_to_float"), "lgamma")
+_ndtri = aclnn("aclnnNdtri", "TT")
+_ndtri_rule = remembered(rules.broadcast("int_to_float"), "special_ndtri")
 _x_log_y_tensor = aclnn("aclnnXLogYTensor", "TTT")
-_xlogy_rule = remembered(rules.broadcast("int_to_float"))
+_xlogy_rule = remembered(rules.broadcast("int_to_float"), "xlogy.Tensor")
 
 
 def erf(input, out=None):
@@ -61,4 +63,11 @@ def xlogy(input, other, out=None):
         input, other = operands(input, other)
     result = placed(result, input)
     _x_log_y_tensor(input, other, result)
+    return result if out is None else delivered(result, out)
+
+
+def ndtri(input, out=None):
+    """special_ndtri(Tensor self) -> Tensor"""
+    result = placed(_ndtri_rule(input, out=out), input)
+    _ndtri(input, result)
     return result if out is None else delivered(result, out)

@@ -2,14 +2,15 @@
 # Regenerate: python -m codegen
 """The sparse kernels that the NPU backend has not got yet. They belong in mindtorch/backends/npu/sparse.py.
 
-Tensors arrive as arrays of the class NpuArray: `block` is the memory that they lie in, `byte_offset` where they
+Tensors arrive as arrays of the class NpuArray: `root` is the memory that they lie in, `byte_offset` where they
 begin there, `shape`, `strides` (in bytes), `dtype` (NumPy's) and `device` are as in other backends. An optional
-tensor may be None. A call of ACLNN is made once, at the head of the module, and takes the arguments of the
-signature in their order:
+tensor may be None. A call of ACLNN is prepared once, at the head of the module, as the stubs show it, and takes the
+arguments of the signature in their order:
 
     _add = aclnn("aclnnAdd", "TTST")
 
-The kernels in generated/kernels/npu/ show how results are made and `out` is given back.
+The kernels in generated/kernels/npu/ show how results are made and `out` is given back; a kernel from its key
+to its test is in mindtorch's docs/npu.md.
 """
 
 from mindtorch.errors import missing_kernel

@@ -274,13 +274,7 @@ def random_to(input, to, generator=None):
 
 
 def random_from(input, from_, to, generator=None):
-    if to is None:
-        to = _largest_integer(input) + 1
-    elif from_ >= to:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={from_} >= to={to}")
-    _check_integer_bounds(input, from_, to - 1)
-    if input.dtype.kind in _FLOAT_KINDS:
-        from_, to = _representable_bounds(_DIGITS[input.dtype.name], from_, to)
+    from_, to = integer_bounds(input, from_, to)
     source, span = generator or default_generator, to - from_
     if span < _WIDE_RANGE:
         return _fill(input, lambda count: _remainders(source.narrow_draws(count), np.uint32(span)) + from_)
@@ -288,6 +282,18 @@ def random_from(input, from_, to, generator=None):
         return _fill(input, lambda count: source.wide_draws(count).view(np.int64))
     span, start = np.uint64(span), np.uint64(from_ % (1 << 64))
     return _fill(input, lambda count: (source.wide_draws(count) % span + start).view(np.int64))
+
+
+def integer_bounds(input: Any, from_: int, to: int | None) -> tuple[int, int]:
+    """Bounds of integers that the dtype can hold; the upper one is not drawn."""
+    if to is None:
+        to = _largest_integer(input) + 1
+    elif from_ >= to:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={from_} >= to={to}")
+    _check_integer_bounds(input, from_, to - 1)
+    if input.dtype.kind in _FLOAT_KINDS:
+        from_, to = _representable_bounds(_DIGITS[input.dtype.name], from_, to)
+    return from_, to
 
 
 def _remainders(draws: Array, span: np.uint32) -> Array:

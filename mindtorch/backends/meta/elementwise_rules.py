@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import iterator
+from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.meta.layout import elementwise_layout
 from mindtorch.backends.meta.results import Kernel, deliver, is_array
 from mindtorch.dtype import FROM_NUMPY
@@ -52,7 +53,7 @@ def masked_fill(promotion: str) -> Kernel:
         if mask.dtype != BOOL:
             raise RuntimeError(f"expected predicate to be bool, got {FROM_NUMPY[mask.dtype]}")
         iterator.check_devices([mask, input])
-        if is_array(value) and type(value) is not type(input):
+        if type(input) is MetaArray and is_array(value) and type(value) is not MetaArray:
             raise RuntimeError("Expected `value` to be on same device as `a`")
         shape = iterator.broadcast_shapes(input.shape, mask.shape)
         if out is not None:

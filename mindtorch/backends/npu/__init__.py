@@ -8,7 +8,8 @@ from importlib import import_module
 import numpy as np
 
 from mindtorch.device import accelerators
-from mindtorch.generator import Generator, default_generators, of_devices, seeders
+from mindtorch.device import device as Device
+from mindtorch.generator import Generator, default_generators, default_of_device, of_devices, seeders
 from mindtorch.roots import Pinner, makers, on_demand, pinners
 
 
@@ -18,6 +19,11 @@ def _register() -> None:
 
 def _generator_class() -> type:
     return import_module("mindtorch.backends.npu.generator").NpuGenerator
+
+
+def _default_generator(where: Device) -> Generator:
+    generator = import_module("mindtorch.backends.npu.generator")
+    return generator.default_of(import_module("mindtorch.backends.npu.array").index_of(where))
 
 
 def _seed(seed: int) -> None:
@@ -56,6 +62,7 @@ def _is_pinned(array: np.ndarray) -> bool:
 first_seed: int | None = None
 on_demand["npu"] = _register
 of_devices["npu"] = _generator_class
+default_of_device["npu"] = _default_generator
 seeders.append(_seed)
 default_generators.append(_generators)
 accelerators["npu"] = count

@@ -16,22 +16,25 @@ def kernel_for(op: str) -> Callable:
     kernel = cpu_kernel_for(op)
 
     def fallback(*args: Any, **kwargs: Any) -> Any:
+        if os.environ.get("TORCH_NPU_FALLBACK_CPU_DISABLE") == "1":
+            raise _disabled(op)
         if op not in used:
-            _announce(op)
             used.add(op)
+            _announce(op)
         return kernel(*args, **kwargs)
 
     return fallback
 
 
+def _disabled(op: str) -> RuntimeError:
+    return RuntimeError(
+        f"The operator '{qualified(op)}' would execute its main computation on CPU through dispatcher backend fallback "
+        "because no kernel is registered for the NPU PrivateUse1 backend, but CPU fallback is disabled by "
+        "TORCH_NPU_FALLBACK_CPU_DISABLE=1."
+    )
+
+
 def _announce(op: str) -> None:
-    """Say once that an op is computed on the CPU; an error where that is not wanted."""
-    if os.environ.get("TORCH_NPU_FALLBACK_CPU_DISABLE") == "1":
-        raise RuntimeError(
-            f"The operator '{qualified(op)}' would execute its main computation on CPU through dispatcher backend "
-            "fallback because no kernel is registered for the NPU PrivateUse1 backend, but CPU fallback is disabled by "
-            "TORCH_NPU_FALLBACK_CPU_DISABLE=1."
-        )
     warn(
         f"CAUTION: The operator '{qualified(op)}' is not currently supported on the NPU backend and will fall back to "
         "run on the CPU. This may have performance implications. (function npu_cpu_fallback)"

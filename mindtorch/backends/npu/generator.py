@@ -2,7 +2,7 @@
 
 import secrets
 import threading
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from mindtorch import errors
 from mindtorch.backends import npu
 from mindtorch.backends.npu.array import NpuArray, index_of, numbered
 from mindtorch.device import device as Device
-from mindtorch.generator import DEFAULT_SEED, Generator, checked_seed, seeders
+from mindtorch.generator import DEFAULT_SEED, Generator, checked_seed, seeders, wrong_generator
 from mindtorch.tensor import Tensor, wrap
 
 _STATE = np.dtype([("seed", "<u8"), ("offset", "<i8")])
@@ -62,6 +62,12 @@ class NpuGenerator(Generator):
         seed = self._seed
         return (seed if seed <= _MOST else seed - (1 << 64)), offset
 
+    def for_cpu(self) -> Generator:
+        """A generator of the CPU whose numbers follow from the seed and the offset of one launch."""
+        seed, offset = self.take()
+        words = np.random.SeedSequence([seed % (1 << 64), offset]).generate_state(1, np.uint64)
+        return Generator().manual_seed(int(words[0]))
+
     def get_state(self) -> Tensor:
         state = np.array([(self._seed % (1 << 64), self._offset)], _STATE)
         return wrap(np.frombuffer(bytearray(state.tobytes()), np.uint8))
@@ -87,6 +93,14 @@ class NpuGenerator(Generator):
 
     def graphsafe_set_state(self, other: Generator) -> "NpuGenerator":
         return self.set_state(other.get_state())
+
+    # -------------------- what kernels of the CPU ask for --------------------
+
+    def draws(self, *sizes: int) -> NoReturn:
+        raise wrong_generator("cpu", self)
+
+    narrow_draws = wide_draws = window = draws
+    spare_normal = property(draws)
 
 
 # -------------------- the generators of the devices --------------------
@@ -119,5 +133,5 @@ def seed_and_offset(generator: Generator | None, array: NpuArray) -> tuple[int, 
     if generator is None:
         return default_of(array.root.index).take()
     if not isinstance(generator, NpuGenerator):
-        raise RuntimeError("Expected a 'npu' device type for generator but found 'cpu'")
+        raise wrong_generator("npu", generator)
     return generator.take()

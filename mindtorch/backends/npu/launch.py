@@ -31,6 +31,8 @@ from mindtorch.backends.npu.runtime.codes import SUCCESS
 from mindtorch.backends.npu.runtime.descriptors import tensor
 from mindtorch.backends.npu.runtime.prototypes import KINDS
 from mindtorch.device import device as Device
+from mindtorch.dispatch.registry import find_op
+from mindtorch.dispatch.same_device import at_least_two, check_devices
 from mindtorch.errors import OutOfMemoryError
 
 __all__ = [
@@ -208,14 +210,8 @@ def _device_of_lists(lists: list, index: int, given: tuple) -> int:
 
 def _refuse_devices(values: Iterable[Any]) -> NoReturn:
     """torch's error for arrays of several devices."""
-    names = []
-    for value in values:
-        for each in value if isinstance(value, (list, tuple)) else (value,):
-            if isinstance(each, (NpuArray, np.ndarray)):
-                name = "cpu" if isinstance(each, np.ndarray) else str(each.device)
-                names += [name] if name not in names else []
-    found = " and ".join(names[:2])
-    raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, {found}!")
+    parts = chain(*[value if isinstance(value, (list, tuple)) else (value,) for value in values])
+    raise RuntimeError(at_least_two([each for each in parts if isinstance(each, (NpuArray, np.ndarray))]))
 
 
 # -------------------- results --------------------
@@ -225,12 +221,16 @@ _NOT_KEYS = (list, tuple, np.ndarray)
 
 
 class remembered:  # noqa: N801  stands where a rule stands
-    """A rule of the meta backend that keeps its answers: programs ask for the same shapes again and again."""
+    """A rule of the meta backend that keeps its answers: programs ask for the same shapes again and again.
 
-    __slots__ = ("_rule", "_answers")
+    Calls of the op on several devices are refused, if it does not take them. They are never found among the answers.
+    """
 
-    def __init__(self, rule: Callable) -> None:
+    __slots__ = ("_rule", "_op", "_answers")
+
+    def __init__(self, rule: Callable, op: str = "") -> None:
         self._rule = rule
+        self._op = op
         self._answers: dict[tuple, Any] = {}
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
@@ -247,7 +247,13 @@ class remembered:  # noqa: N801  stands where a rule stands
             return answer if answer is not None else self._ask((state.default_dtype, *key), args)
         return self._ask_with_out(key, args, out)
 
+    def _check_devices(self, args: tuple, out: Any = None) -> None:
+        """Without an op's name, launches refuse arrays of several devices."""
+        if self._op:
+            check_devices(find_op(self._op), args, out)
+
     def _ask(self, key: tuple, args: tuple) -> Any:
+        self._check_devices(args)
         answer = _without_memory(self._rule(*args))
         if type(answer) is Geometry or type(answer) is tuple and {*map(type, answer)} <= {Geometry, type(None)}:
             self._keep(key, answer)
@@ -259,6 +265,7 @@ class remembered:  # noqa: N801  stands where a rule stands
         try:
             return self._answers[whole] or out
         except KeyError:
+            self._check_devices(args, out)
             answer = _without_memory(self._rule(*args, out=out))
         if answer is out:
             self._keep(whole, None)

@@ -1,6 +1,7 @@
 """Special functions on the NPU by hand: what ACLNN has for operands of one floating dtype only."""
 
 from mindtorch.backends.meta import rules
+from mindtorch.backends.npu.choosing import entr as entr
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, delivered, operands, placed
 from mindtorch.backends.npu.steps import FLOATS, converted, like

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -76,8 +77,19 @@ def _ger(self: Any, vec2: Any, out: Any) -> None:
     store(out, np.outer(wide(self), wide(vec2)), dtype=same_dtype(self, vec2))
 
 
+def _each(function: Callable[[np.ndarray], np.ndarray], matrices: np.ndarray) -> np.ndarray:
+    """Of each matrix; not a number where there is no result. (The documents do not say what is given then.)"""
+    found = np.full_like(matrices, np.nan)
+    for place in np.ndindex(matrices.shape[:-2]):
+        try:
+            found[place] = function(matrices[place])
+        except np.linalg.LinAlgError:
+            continue
+    return found
+
+
 def _inverse(self: Any, out: Any) -> None:
-    store(out, np.linalg.inv(wide(self)), dtype=self.dtype)
+    store(out, _each(np.linalg.inv, wide(self)), dtype=self.dtype)
 
 
 def _slogdet(self: Any, sign: Any, log: Any) -> None:
@@ -92,7 +104,7 @@ def _logdet(self: Any, out: Any) -> None:
 
 
 def _cholesky(self: Any, upper: bool, out: Any) -> None:
-    factor = np.linalg.cholesky(wide(self))
+    factor = _each(np.linalg.cholesky, wide(self))
     store(out, np.swapaxes(factor, -1, -2) if upper else factor, dtype=self.dtype)
 
 

@@ -5,7 +5,7 @@
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, delivered, placed, remembered
 
-_soft_threshold_rule = remembered(rules.like(None))
+_soft_threshold_rule = remembered(rules.like(None), "wavelets::soft_threshold")
 _softshrink = aclnn("aclnnSoftshrink", "TST")
 
 
