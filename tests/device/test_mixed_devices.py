@@ -29,12 +29,13 @@ OPS = [
     and op.family != "sparse"
 ]  # fmt: skip
 _MOST_SAMPLES = 2
-# Kernels written by hand that do not ask `remembered` rules with the op's name: they refuse such calls with other words,
-# and those of bags and of CTC take lengths and offsets from the CPU. One that is mended leaves the list.
+# Kernels written by hand that do not ask `remembered` rules with the op's name: they refuse such calls with
+# other words, and those of bags and of CTC take lengths and offsets from the CPU. One that is mended leaves the list.
 KNOWN = set("""
     _ctc_loss.Tensor _ctc_loss_backward _embedding_bag _embedding_bag_backward _embedding_bag_forward_only
     _embedding_bag_per_sample_weights_backward _thnn_fused_gru_cell _thnn_fused_gru_cell_backward _thnn_fused_lstm_cell
-    adaptive_max_pool3d_backward max_pool2d_with_indices_backward max_pool3d_with_indices_backward native_batch_norm_backward
+    adaptive_max_pool3d_backward max_pool2d_with_indices_backward max_pool3d_with_indices_backward
+    native_batch_norm_backward
     nll_loss_backward nll_loss2d_backward reflection_pad1d_backward reflection_pad2d_backward reflection_pad3d_backward
     replication_pad1d_backward replication_pad2d_backward replication_pad3d_backward
     """.split())
