@@ -72,9 +72,12 @@ $(MPI): $(DEV)
 install: $(DEV) ## make .venv and install mindtorch in it, with the development tools
 	@echo "mindtorch is installed: $(PY)"
 
-demo: $(EXAMPLES) ## set everything up, regenerate, and train a model of handwritten digits
+# Where to train: `make demo DEVICE=npu`, on a simulated device (which needs a C compiler) if CANN is not installed.
+DEVICE ?=
+
+demo: $(EXAMPLES) ## set everything up, regenerate, and train a model of handwritten digits, on DEVICE=...
 	$(PY) -m codegen
-	$(PY) examples/digits.py
+	$(PY) $(if $(filter npu,$(DEVICE)),-m tests.npu.run) examples/digits.py $(DEVICE:%=--device %)
 
 demo-gpt: $(EXAMPLES) ## train a small transformer to write like Moby-Dick
 	$(PY) examples/gpt.py

@@ -1,6 +1,7 @@
 """Train a small convolutional network on scikit-learn's handwritten digits, in about half a minute on one core.
 
     python examples/digits.py --output examples/output
+    python examples/digits.py --device npu
 
 Draws the training curves and some predictions into the output folder, saves the trained model, loads it again and
 checks that the loaded model is as good. Nothing here is particular to mindtorch: with `import torch` in place of
@@ -114,7 +115,7 @@ def train_epoch(model, batches: Iterable, loss_function, optimizer, scheduler, h
     """Go through the training data once; returns the share of right answers on the way."""
     model.train()
     right = total = 0
-    for images, labels in batches:
+    for images, labels in on_device_of(model, batches):
         scores = model(images)
         loss = loss_function(scores, labels)
         optimizer.zero_grad()
@@ -127,12 +128,19 @@ def train_epoch(model, batches: Iterable, loss_function, optimizer, scheduler, h
     return right / total
 
 
+def on_device_of(model, batches: Iterable) -> Iterator:
+    """Batches where the model is."""
+    device = next(model.parameters()).device
+    for images, labels in batches:
+        yield images.to(device), labels.to(device)
+
+
 def accuracy(model, loader) -> float:
     """The share of right answers of a model in evaluation mode."""
     model.eval()
     right = total = 0
     with torch.no_grad():
-        for images, labels in loader:
+        for images, labels in on_device_of(model, loader):
             right += (model(images).argmax(1) == labels).sum().item()
             total += len(labels)
     return right / total
@@ -156,7 +164,7 @@ def progress(loader, title: str, history: History, width: int = 24) -> Iterator:
 def save_and_reload(model, path: Path):
     """Save the parameters and buffers of a model; returns a new model that was given them from the file."""
     torch.save(model.state_dict(), path)
-    loaded = DigitNet()
+    loaded = DigitNet().to(next(model.parameters()).device)
     loaded.load_state_dict(torch.load(path))
     return loaded
 
@@ -203,7 +211,7 @@ def draw_predictions(figure, model, test_set, rows: int = 4, columns: int = 6) -
     """Test images with the model's answers: first the wrong ones, with the right answer, then right ones."""
     images, labels = test_set[list(range(len(test_set)))]
     with torch.no_grad():
-        answers = model(images).argmax(1)
+        answers = model(images.to(next(model.parameters()).device)).argmax(1).cpu()
     right = (answers == labels).tolist()
     order = sorted(range(len(right)), key=right.__getitem__)
     wrong = right.count(False)
@@ -230,6 +238,7 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--learning-rate", type=float, default=0.05)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cpu", help="where to train: cpu, npu")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "output", help="folder for the results")
     return parser.parse_args(argv)
 
@@ -240,7 +249,7 @@ def main(argv: list[str] | None = None) -> int:
     torch.manual_seed(arguments.seed)
     train_set, test_set = load_data()
     train_loader, test_loader = loaders_of(train_set, test_set, arguments.batch_size)
-    model = DigitNet()
+    model = DigitNet().to(arguments.device)
     print(model)
     start = time.perf_counter()
     history = train(model, train_loader, test_loader, arguments.epochs, arguments.learning_rate)

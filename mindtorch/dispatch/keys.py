@@ -31,15 +31,18 @@ _of_device_arrays: list[Callable[[type], None]] = []
 
 
 def register_backend(name: str, array_class: type, device_type: str, layout: Layout = strided) -> Backend:
-    """Make a backend and its device known. Its kernels then go in with `register_kernel(name, op, function)`."""
+    """Make a backend and its device known. Its kernels then go in with `register_kernel(name, op, function)`.
+
+    Programs find the device last of all: other threads may ask for it meanwhile.
+    """
     register_device_type(device_type)
-    _array_classes[device_type, layout] = array_class
     backend = register_array_class(name, array_class)
-    if hasattr(array_class, "new_root"):
-        makers[device_type] = array_class.new_root
     if _has_memory(array_class):
         for action in _of_device_arrays:
             action(array_class)
+    if hasattr(array_class, "new_root"):
+        makers[device_type] = array_class.new_root
+    _array_classes[device_type, layout] = array_class
     return backend
 
 

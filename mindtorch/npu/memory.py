@@ -94,7 +94,8 @@ def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
         "small_pool": _figures(pool.small, [block for block in split if block.is_small]),
         "large_pool": _figures(pool.large, [block for block in split if not block.is_small]),
     }
-    found: dict[str, Any] = {"num_alloc_retries": pool.retries, "num_ooms": pool.failures, "max_split_size": -1}
+    found: dict[str, Any] = {"num_alloc_retries": pool.retries, "num_ooms": pool.failures}
+    found["max_split_size"] = pool.settings.max_split_size or -1
     return found | {name: {part: parts[part][name] for part in parts} for name in parts["all"]}
 
 

@@ -91,7 +91,7 @@ class ExternalStream(Stream):
     torch_name = "torch_npu.npu.ExternalStream"
 
     def __init__(self, stream_ptr: int, device: Any = None) -> None:
-        super().__init__(runtime_stream=orders.Stream(index_of(device), stream_ptr, stream_ptr, owned=False))
+        super().__init__(runtime_stream=orders.Stream(index_of(device), stream_ptr, stream_ptr))
 
 
 class Event(streams.Event):

@@ -51,9 +51,13 @@ class TestGradients:
         y.sum().backward()
         assert x.grad.tolist() == [[5.0] * 3, [1.0] * 3]
 
-    def test_gradcheck(self, x):
+    def test_gradcheck(self, x, device):
         assert torch.autograd.gradcheck(lambda a: (a.sin() @ a.t()).logsumexp(0), (x,))
         assert torch.autograd.gradgradcheck(lambda a: a.tanh().prod(), (x,))
+        with torch.device(device):
+            options = {"check_forward_ad": True, "check_batched_grad": True}
+            assert torch.autograd.gradcheck(lambda a: a.sin() * a, (x,), **options)
+            assert torch.autograd.gradcheck(lambda a: a.sin() * a, (x,), fast_mode=True, check_forward_ad=True)
 
 
 class TestTransforms:

@@ -24,12 +24,27 @@ def recover() -> None:
     if not api.failed and not device.failures:
         return
     gc.collect()
+    for each in list(stream._alive):  # the handles are of a device that is no more
+        each.handle = None
+    for streams in stream._made.values():
+        for each in streams:
+            each.handle = None
     device.reset()
     api.failed.clear()
     descriptors.forget()
     allocator._pools.clear()
-    for kept in (host_memory._all, host_memory._free, stream._thread.current, stream._defaults):
+    for kept in (
+        host_memory._all,
+        host_memory._free,
+        host_memory._released,
+        stream._thread.current,
+        stream._defaults,
+        stream._alive,
+        stream._dead,
+        stream._made,
+        runtime._uses,
+        runtime._peers,
+    ):
         kept.clear()
-    runtime._peers.clear()
     api.active.index = -1
     runtime._state["started"] = False

@@ -59,6 +59,8 @@ What happened
     with device.log() as log: afterwards a list of Launch(name, stream, arguments): ops with dtypes and shapes, copies,
                               records and waits, in the order of the calls
 
+    with device.journal() as calls: the names of all calls: ["aclrtSetDevice", "aclnnAddGetWorkspaceSize", ..]
+
 What shall happen
     with device.paused(stream):                 it takes jobs and begins none; all_paused(): none does
     with device.scheduled(seed):                one stream at a time runs, in an order that the number decides

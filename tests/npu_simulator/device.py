@@ -287,7 +287,7 @@ class Device:
     def log(self) -> Iterator[list[Launch]]:
         """The list is filled at the end of the block: launches in their order, with dtypes and shapes."""
         found: list[Launch] = []
-        self.core.sim_start_log()
+        self.core.sim_start_log(0)
         try:
             yield found
         finally:
@@ -295,6 +295,17 @@ class Device:
             for line in self._read(self.core.sim_read_log).splitlines():
                 name, stream, arguments = line.split("\t")
                 found.append(Launch(name, int(stream), arguments))
+
+    @contextmanager
+    def journal(self) -> Iterator[list[str]]:
+        """The list is filled at the end of the block: the names of all calls, both phases of ops, in their order."""
+        found: list[str] = []
+        self.core.sim_start_log(1)
+        try:
+            yield found
+        finally:
+            self.core.sim_stop_log()
+            found += self._read(self.core.sim_read_log).splitlines()
 
     # -------------------- what shall happen --------------------
 

@@ -103,6 +103,7 @@ def test_statistics_of_a_batch_are_listed():
 
 # Calls of the ops that write an argument and have no samples of which that can be seen.
 WRITING = {
+    "_adamw_step_": (*(torch.ones(8) for _ in range(3)), torch.full((8,), 3.0), torch.ones(1), 0.1, 0.9, 0.99, 0.0, 1e-8),
     "bernoulli_.Tensor": (torch.full((8,), 0.5),),
     "bernoulli_.float": (0.5,),
     "cauchy_": (),
@@ -130,4 +131,4 @@ def test_what_is_listed_is_written(name):
     target = torch.full((8, 3) if name == "embedding_renorm_" else (8,), 7.0)
     with Watched(name) as watched:
         entry.function(target, *WRITING[name])
-    assert watched.written == set(entry.writes) == {0}
+    assert watched.written == set(entry.writes) >= {0}

@@ -162,7 +162,7 @@ def _check_backward_jacobians(subject: Subject, options: Options) -> None:
 def _check_backward_products(subject: Subject, options: Options) -> None:
     generator = Generator()
     directions = [_direction(source, generator) for source in subject.sources]
-    weights = [_random(output.numel(), output.dtype, generator) for output in subject.outputs]
+    weights = [_random(output.numel(), output.dtype, output.device, generator) for output in subject.outputs]
     numerical = _differences(subject, subject.positions, options).products(_numerical(directions, subject, options))
     analytical = [
         backward_products(output, subject.sources, weight, options.nondet_tol)
@@ -236,11 +236,11 @@ def _direction(source: Any, generator: Generator) -> tuple:
     """A vector over the elements that are in memory; one for each part of a complex input."""
     count = elements_of(source).numel()
     dtype = source.real.dtype if source.is_complex() else source.dtype
-    return tuple(_random(count, dtype, generator) for _ in range(2 if source.is_complex() else 1))
+    return tuple(_random(count, dtype, source.device, generator) for _ in range(2 if source.is_complex() else 1))
 
 
-def _random(count: int, dtype: Any, generator: Generator) -> Any:
-    vector = ops.rand((count,), generator=generator).to(dtype)
+def _random(count: int, dtype: Any, device: Any, generator: Generator) -> Any:
+    vector = ops.rand((count,), generator=generator, device="cpu").to(device, dtype)
     return vector / vector.norm()
 
 

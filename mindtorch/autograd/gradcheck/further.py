@@ -120,9 +120,8 @@ def check_undefined_tangents(function: Callable, arguments: tuple) -> None:
 
 
 def _dual(value: Any) -> Any:
-    return make_dual(
-        value.detach(), ops.rand(value.shape, generator=Generator(), dtype=value.dtype, device=value.device)
-    )
+    direction = ops.rand(value.shape, generator=Generator(), dtype=value.dtype, device="cpu")  # that of the generator
+    return make_dual(value.detach(), direction.to(value.device))
 
 
 def _tangents(function: Callable, duals: list, place: int, replacement: Any) -> list[Any]:

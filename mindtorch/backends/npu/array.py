@@ -76,10 +76,16 @@ class NpuRoot(Root):
         return numbered(self.index)
 
     def resize(self, nbytes: int) -> None:
-        before, address, kept = self.block, self.address, min(nbytes, self.nbytes)
-        self._take(allocator.pool_of(self.index).allocate(nbytes, stream.current(self.index)) if nbytes else None)
-        if kept:
-            copies.within(self.index, self.address, address, kept)
+        before, kept = self.block, min(nbytes, self.nbytes)
+        block = allocator.pool_of(self.index).allocate(nbytes, stream.current(self.index)) if nbytes else None
+        try:
+            if kept and block is not None:
+                copies.within(self.index, block.address, self.address, kept)
+        except RuntimeError:  # then everything stays as it was
+            if block is not None:
+                block.pool.release(block)
+            raise
+        self._take(block)
         if before is not None:
             before.pool.release(before)
         self.nbytes = nbytes

@@ -105,8 +105,16 @@ def copy(input, other, non_blocking):
         other = other.to_numpy() if hasattr(other, "to_numpy") else np.asarray(other)
         return _from_cpu(input, other, non_blocking)
     if input.root.index != other.root.index:
+        if _is_like(input, other):
+            copies.between(input.root.index, input.address, other.root.index, other.address, other.nbytes)
+            return input
         other = _on_another(other, input.root.index)
     return _within(input, other)
+
+
+def _is_like(input: Any, src: Any) -> bool:
+    """Whether the bytes are to be the same."""
+    return src.shape == input.shape and src.dtype == input.dtype and src.strides == input.strides and _is_dense(input)
 
 
 def _within(input: NpuArray, src: NpuArray) -> NpuArray:
@@ -128,7 +136,7 @@ def _from_cpu(input: NpuArray, src: np.ndarray, non_blocking: bool) -> NpuArray:
     if not input.size:
         return input
     _check_fits(input, src)
-    if src.shape == input.shape and src.dtype == input.dtype and src.strides == input.strides and _is_dense(input):
+    if _is_like(input, src):
         copies.to_device(input.root.index, input.address, _bytes_of(src), non_blocking)
         return input
     host = src if src.dtype.kind != "M" and _is_dense(src) else np.ascontiguousarray(src)
@@ -136,7 +144,7 @@ def _from_cpu(input: NpuArray, src: np.ndarray, non_blocking: bool) -> NpuArray:
 
 
 def _to_cpu(input: np.ndarray, src: NpuArray, non_blocking: bool) -> np.ndarray:
-    if input.shape == src.shape and input.dtype == src.dtype and input.strides == src.strides and _is_dense(src):
+    if _is_like(input, src):
         if input.size:
             copies.to_host(src.root.index, src.address, _bytes_of(input), non_blocking)
         return input

@@ -27,14 +27,6 @@ class NpuGenerator(Generator):
         self._offset = 0
         self._lock = threading.Lock()
 
-    def _refuse(self, *args: Any) -> Any:
-        """What kernels of the CPU draw with."""
-        raise RuntimeError("Expected a 'cpu' device type for generator but found 'npu'")
-
-    draws = window = _refuse
-    _bits = _narrow = _window = property(_refuse)
-    spare_normal = property(_refuse)  # type: ignore[assignment]
-
     def manual_seed(self, seed: int) -> "NpuGenerator":
         self._seed, self._offset = checked_seed(seed), 0
         return self

@@ -33,7 +33,6 @@ from mindtorch.backends.npu.runtime.prototypes import KINDS
 from mindtorch.device import device as Device
 from mindtorch.dispatch.registry import find_op
 from mindtorch.dispatch.same_device import at_least_two, check_devices
-from mindtorch.errors import OutOfMemoryError
 
 __all__ = [
     "NpuArray",
@@ -125,7 +124,7 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
         phases = _phases
         code = first(*arguments, *phases.addresses)
         if code != SUCCESS:
-            api.raise_code(code, f"{self.name}GetWorkspaceSize")
+            api.raise_code(code, self.name)
         # Both at once: what asking for memory sets off, a `__del__` that launches, may use the place again.
         size, executor = phases.workspace.value, phases.executor.value
         own = stream.current(index)
@@ -133,19 +132,19 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
             pool = allocator.pool_of(index)
             try:
                 block = pool.allocate(size, own)
-            except OutOfMemoryError:
+            except RuntimeError:
                 _give_up(executor)
                 raise
             code = self._second(block.address, size, executor, own.handle)
             pool.release(block)
         else:
             code = self._second(None, 0, executor, own.handle)
+        if code == SUCCESS and settings.launch_blocking:
+            code = acl.aclrtSynchronizeStream(own.handle)
         if code != SUCCESS:
             api.raise_code(code, self.name)
         if watch is not None:
             watch.end(self.name, index, begun)
-        if settings.launch_blocking:
-            own.synchronize()
 
     def described(self, given: tuple) -> tuple[list, int]:
         """What the first phase takes for these values, and the device that they are on."""
@@ -195,8 +194,7 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
 
 def _give_up(executor: int | None) -> None:
     """End an executor without its second phase, which only one that may be used again permits."""
-    acl.aclSetAclOpExecutorRepeatable(executor)
-    acl.aclDestroyAclOpExecutor(executor)
+    api.ignore(acl.aclSetAclOpExecutorRepeatable(executor) or acl.aclDestroyAclOpExecutor(executor))
 
 
 def _device_of_lists(lists: list, index: int, given: tuple) -> int:

@@ -106,7 +106,7 @@ sim_context *sim_context_new(int device);
 void sim_context_delete(sim_context *context);
 sim_context *sim_here(void);                   /* the thread's context, or NULL */
 
-#define CLOCKS 64
+#define CLOCKS 128
 typedef struct { int64_t at[CLOCKS]; } sim_clock;
 typedef struct { int references; bool done; double time; sim_clock clock; } sim_record;
 typedef struct { sim_header header; uint32_t flags; bool extended; sim_record *last; } sim_event;
@@ -185,7 +185,7 @@ typedef int32_t (*sim_evaluator)(int32_t phase, const char *op, int32_t count, s
 extern sim_evaluator sim_evaluate;
 extern __thread char sim_explanation[600];
 
-extern bool sim_logging;
+extern bool sim_logging, sim_journaling;
 void sim_log(const char *format, ...);
 extern int64_t sim_launches, sim_synchronizations, sim_unpinned_copies, sim_seed;
 unsigned sim_delay_of(const char *name);

@@ -257,6 +257,7 @@ static int prepare(sim_op *op, const char *name) {
 
 int sim_phase1(sim_op *op, const sim_value *values, uint64_t *workspace_size, void **executor) {
     int code = prepare(op, op->name);
+    if (sim_journaling) sim_log("%sGetWorkspaceSize\n", op->name);
     return sim_leave(code ? code : begin(op, values, workspace_size, executor));
 }
 
@@ -364,6 +365,7 @@ static int second(sim_op *op, void *workspace, uint64_t size, sim_executor *exec
 
 int sim_phase2(sim_op *op, void *workspace, uint64_t size, void *executor, void *stream) {
     int code = prepare(op, op->name);
+    if (sim_journaling) sim_log("%s\n", op->name);
     return sim_leave(code ? code : second(op, workspace, size, executor, stream));
 }
 

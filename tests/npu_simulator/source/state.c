@@ -12,7 +12,7 @@
 
 pthread_mutex_t sim_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t sim_changed;
-bool sim_initialized, sim_forked, sim_logging;
+bool sim_initialized, sim_forked, sim_logging, sim_journaling;
 int64_t sim_launches, sim_synchronizations, sim_unpinned_copies;
 sim_evaluator sim_evaluate;
 __thread char sim_explanation[600];
@@ -223,6 +223,7 @@ static int refused(sim_site *site) {
 int sim_enter(sim_site *site) {
     pthread_mutex_lock(&sim_mutex);
     if (!site->calls++) site->next = sites, sites = site;
+    if (sim_journaling) sim_log("%s\n", site->name);
     int code = refused(site);
     return code ? sim_leave(code) : 0;
 }
@@ -271,9 +272,10 @@ void sim_log(const char *format, ...) {
     log_length += length < 4000 ? length : 3999;
 }
 
-void sim_start_log(void) {
+/* `journal`: the names of all calls, instead of launches with their arguments. */
+void sim_start_log(int journal) {
     pthread_mutex_lock(&sim_mutex);
-    sim_logging = true, log_length = 0;
+    sim_logging = !journal, sim_journaling = journal, log_length = 0;
     pthread_mutex_unlock(&sim_mutex);
 }
 
@@ -289,7 +291,7 @@ size_t sim_read_log(char *text, size_t room) {
     return length;
 }
 
-void sim_stop_log(void) { sim_logging = false; }
+void sim_stop_log(void) { sim_logging = sim_journaling = false; }
 
 /* The same for violations; reading forgets them. */
 size_t sim_read_violations(char *text, size_t room) {

@@ -21,7 +21,8 @@ from ctypes import c_void_p
 from typing import Any
 
 from mindtorch.backends.npu.runtime import device
-from mindtorch.backends.npu.runtime.api import acl, check, out_pointer
+from mindtorch.backends.npu.runtime.allocator_settings import settings
+from mindtorch.backends.npu.runtime.api import acl, check, ignore, out_pointer
 from mindtorch.backends.npu.runtime.codes import HUGE_FIRST, OUT_OF_MEMORY
 from mindtorch.backends.npu.runtime.figures import Figures
 from mindtorch.backends.npu.runtime.stream import Event, Stream
@@ -32,9 +33,9 @@ _PAD = 32  # ops may read so many bytes behind the end
 _MB = 1 << 20
 _SMALL = _MB  # requests up to this share segments of _SMALL_SEGMENT
 _SMALL_SEGMENT = 2 * _MB
-_LARGE_SEGMENT = 20 * _MB
 _LARGE = 10 * _MB  # requests from this on get segments of their own size
 _LARGE_GRAIN = 2 * _MB
+_SPARED = 20 * _MB  # what a request may leave of a block that is not cut
 
 
 IN_USE, IN_BIN, FREE = range(3)  # what a block is
@@ -74,6 +75,10 @@ class Pool:
         self.total, self.small, self.large = Figures(), Figures(), Figures()
         self.retries = self.failures = 0
         self.limit: int | None = None
+        self.settings = settings()
+        fraction = self.settings.per_process_memory_fraction
+        if fraction is not None:
+            self.limit = int(device.memory_info(index)[1] * fraction)
         self.released: deque[Block] = deque()
         self._bins: dict[tuple[Stream, int], list[Block]] = {}  # by size; not joined with neighbours
         self._free: dict[tuple[Stream, bool], list[Block]] = {}  # joined, sorted by size and address
@@ -111,8 +116,8 @@ class Pool:
         if block is None:
             self._join()
             block = self._found(size, stream, is_small) or self._new_segment(size, nbytes, stream, is_small)
-        rest = block.size - size
-        if rest >= (_GRAIN if is_small else _SMALL + 1):
+        rest, largest = block.size - size, self.settings.max_split_size
+        if rest >= (_GRAIN if is_small else _SMALL + 1) and (is_small or largest is None or size < largest):
             left = Block(block.address + size, rest, stream, is_small, self)
             left.before, left.after = block, block.after
             if block.after is not None:
@@ -123,14 +128,15 @@ class Pool:
         return block
 
     def _found(self, size: int, stream: Stream, is_small: bool) -> Block | None:
-        """The smallest free block that is large enough, unless too much of it would be left."""
+        """The smallest free block that is large enough, unless it is one that is not cut and too much of it is left."""
         blocks = self._free.get((stream, is_small))
         if not blocks:
             return None
         place = bisect_left(blocks, size, key=_size_of)
         if place == len(blocks):
             return None
-        if size >= _LARGE and blocks[place].size >= size + _LARGE_SEGMENT:
+        largest, found = self.settings.max_split_size, blocks[place].size
+        if largest is not None and found >= (largest if size < largest else size + _SPARED):
             return None
         return blocks.pop(place)
 
@@ -163,7 +169,10 @@ class Pool:
     # -------------------- segments --------------------
 
     def _new_segment(self, size: int, nbytes: int, stream: Stream, is_small: bool) -> Block:
-        whole = _segment_size(size)
+        whole = self._segment_size(size)
+        threshold = self.settings.garbage_collection_threshold
+        if threshold and self.limit is not None and self.total.segments.size + whole > threshold * self.limit:
+            self.empty()
         address = self._ask(whole)
         if address is None:
             self.retries += 1
@@ -178,6 +187,13 @@ class Pool:
             figures.segments.add(whole)
         return block
 
+    def _segment_size(self, size: int) -> int:
+        if size <= _SMALL:
+            return _SMALL_SEGMENT
+        if size < _LARGE:
+            return self.settings.large_segment_size
+        return (size + _LARGE_GRAIN - 1) // _LARGE_GRAIN * _LARGE_GRAIN
+
     def _figures_of(self, block: Block) -> Figures:
         return self.small if block.is_small else self.large
 
@@ -189,12 +205,16 @@ class Pool:
         memory, address = out_pointer(c_void_p)
         code = acl.aclrtMallocAlign32(address, size, HUGE_FIRST)
         if code in OUT_OF_MEMORY:
+            ignore(code)
             return None
         check(code, "aclrtMallocAlign32")
         return memory.value
 
     def _out_of_memory(self, nbytes: int) -> OutOfMemoryError:
-        free, total = device.memory_info(self.device)
+        try:
+            free, total = device.memory_info(self.device)
+        except RuntimeError:  # what has happened is that there is no memory
+            free = total = 0
         self._note_peaks()
         used, reserved = self.total.usage.size, self.total.segments.size
         limit = "" if self.limit is None else f" {_in_words(self.limit)} allowed;"
@@ -210,9 +230,10 @@ class Pool:
         with self._lock:
             self._take_back()
             while self._waiting:
-                events, block = self._waiting.popleft()
+                events, block = self._waiting[0]
                 for event in events:
                     event.synchronize()
+                self._waiting.popleft()
                 self._end_waiting(block)
             self._join()
             for (stream, _), blocks in self._free.items():
@@ -224,18 +245,16 @@ class Pool:
 
     def _give_back(self, block: Block) -> None:
         device.use(self.device)
-        self._unlist(block)
         check(acl.aclrtFree(block.address), "aclrtFree")
+        self._unlist(block)
         del self._segments[block.address]
         for figures in (self.total, self._figures_of(block)):
             figures.segments.remove(block.size)
 
     def close(self) -> None:
         """Give everything back, at exit: tensors that are left may no longer be used."""
-        acl.aclrtSetDevice(self.device)
-        acl.aclrtSynchronizeDevice()  # whatever comes of it: work that is left may use the memory
         for address in self._segments:
-            acl.aclrtFree(address)
+            ignore(acl.aclrtFree(address))
         for kept in (self._segments, self._free, self._waiting, self._bins):
             kept.clear()
 
@@ -248,15 +267,17 @@ class Pool:
     def _take_back(self) -> None:
         self._note_peaks()
         while self.released:
-            block = self.released.popleft()
+            block = self.released[0]  # which stays there if the runtime refuses to record an event
+            moments = _moments(block.others) if block.others else None
+            self.released.popleft()
             usage = block.usage
             usage.count -= 1
             usage.size -= block.size
             usage.requested -= block.requested
-            if block.others:
-                self._begin_waiting(block)
-            else:
+            if moments is None:
                 self._put(block)
+            else:
+                self._begin_waiting(block, moments)
 
     def _note_peaks(self) -> None:
         small, large, total = self.small.usage, self.large.usage, self.total.usage
@@ -274,9 +295,9 @@ class Pool:
         except KeyError:
             self._bins[block.stream, block.size] = [block]
 
-    def _begin_waiting(self, block: Block) -> None:
-        """Other streams may be using it: it is free when they have passed this moment."""
-        self._waiting.append((_moments(block.others or ()), block))
+    def _begin_waiting(self, block: Block, moments: list[Event]) -> None:
+        """Other streams may be using it: it is free when they have passed these moments."""
+        self._waiting.append((moments, block))
         block.others = None
         for figures in (self.total, self._figures_of(block)):
             figures.waiting.add(block.size)
@@ -288,8 +309,10 @@ class Pool:
 
     def _look_at_events(self) -> None:
         for _ in range(len(self._waiting)):
-            events, block = self._waiting.popleft()
-            if all(event.is_done() for event in events):
+            events, block = self._waiting[0]
+            is_over = all([event.is_done() for event in events])
+            self._waiting.popleft()
+            if is_over:
                 self._end_waiting(block)
             else:
                 self._waiting.append((events, block))
@@ -340,14 +363,6 @@ def _joined(first: Block, second: Block) -> Block:
     return first
 
 
-def _segment_size(size: int) -> int:
-    if size <= _SMALL:
-        return _SMALL_SEGMENT
-    if size < _LARGE:
-        return _LARGE_SEGMENT
-    return (size + _LARGE_GRAIN - 1) // _LARGE_GRAIN * _LARGE_GRAIN
-
-
 def _in_words(nbytes: int) -> str:
     for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if nbytes >= factor:
@@ -371,9 +386,10 @@ def known_pools() -> list[Pool]:
 
 
 def _close_all() -> None:
-    for pool in _pools.values():
-        pool.close()
-    _pools.clear()
+    for index in device.each_used():
+        if index in _pools:
+            _pools.pop(index).close()
 
 
 device.at_exit.append(_close_all)
+device.after_fork.append(_pools.clear)

@@ -13,9 +13,16 @@ from mindtorch.errors import AcceleratorError, OutOfMemoryError, device_unavaila
 
 
 class Functions:
-    """`acl.aclrtMalloc(...)`: the function of the library, with its types set."""
+    """`acl.aclrtMalloc(...)`: the function of the library, with its types set.
+
+    `refused`: why no function may be called any more, if none may.
+    """
+
+    refused = ""
 
     def __getattr__(self, name: str) -> Any:
+        if self.refused:
+            raise RuntimeError(self.refused)
         function = optional(name)
         if function is None:
             if not libraries.is_present():
@@ -41,6 +48,12 @@ def optional(name: str) -> Any:
     return function
 
 
+def refuse(reason: str) -> None:
+    """Call no function any more, also where they are called without a look at the device."""
+    vars(acl).clear()
+    acl.refused = reason
+
+
 def forget() -> None:
     """Bind everything anew: for tests that change the environment."""
     vars(acl).clear()
@@ -49,8 +62,9 @@ def forget() -> None:
 
 # -------------------- errors --------------------
 
-# Devices that are of no use any more, with the error after which they are not.
-failed: dict[int, AcceleratorError] = {}
+# Devices that are of no use any more, with the code and the text of the error after which they are not. (The error
+# itself would keep alive what its traceback leads to.)
+failed: dict[int, tuple[int, str]] = {}
 
 
 class _Active(threading.local):
@@ -68,26 +82,35 @@ def check(code: int, function: str) -> None:
         raise_code(code, function)
 
 
-def raise_code(code: int, function: str) -> NoReturn:
-    """The error of a code. Has to be called on the thread that got it, at once: the reason is kept by thread."""
-    message = f"{function}: NPU error, error code is {code}\n[Error]: {meaning_of(code)}"
+def raise_code(code: int, function: str, index: int | None = None) -> NoReturn:
+    """The error of a code. Has to be called on the thread that got it, at once: the reason is kept by thread.
+
+    `index`: the device that is meant, if it is not the thread's.
+    """
+    call = f"call {function} failed" if function.startswith("aclnn") else function
+    message = f"NPU function error: {call}, error code is {code}\n{_tag(100, 'call acl api failed')}"
+    message += f"\n[Error]: {meaning_of(code)}"
     reason = _recent_message()
     if reason:
         message += f"\n{reason}"
-    message += f"\n{_tag(100, 'call acl api failed')}"
     if code in OUT_OF_MEMORY:
         raise OutOfMemoryError(message)
-    error = AcceleratorError(message, code)
     if is_sticky(code):
-        failed.setdefault(active.index, error)
-    raise error
+        failed.setdefault(active.index if index is None else index, (code, message))
+    raise AcceleratorError(message, code)
+
+
+def ignore(code: int) -> None:
+    """Go on after a call that need not have worked; what it has to say is not told with the next error."""
+    if code != SUCCESS:
+        _recent_message()
 
 
 def check_usable(device: int) -> None:
     """Refuse a device that has failed for good."""
     if failed and device in failed:
-        first = failed[device]
-        code, meaning = first.error_code, meaning_of(first.error_code).rstrip(".").lower()
+        code, first = failed[device]
+        meaning = meaning_of(code).rstrip(".").lower()
         raise AcceleratorError(
             f"npu:{device} cannot be used by this process any more: it failed earlier with error code {code} "
             f"({meaning}). Restart the process.\n{first}",

@@ -4,6 +4,8 @@ A copy takes its place in the current stream's order. Only from and to pinned me
 other memory of the CPU, the stream is waited for and the copy is made on the spot.
 """
 
+from contextlib import suppress
+
 import numpy as np
 
 from mindtorch.backends.npu.runtime import device, stream
@@ -58,13 +60,24 @@ def within(index: int, target: int, source: int, nbytes: int) -> None:
 
 def between(index: int, target: int, other: int, source: int, nbytes: int) -> None:
     """Copy bytes to a device from another one: after what that one was given so far, and before what it gets next."""
-    device.reach(index, other)
-    ready, done = stream.Event(), stream.Event()
+    if not nbytes:
+        return
+    if not device.reaches(index, other):
+        content = np.empty(nbytes, np.uint8)
+        to_host(other, source, content)
+        to_device(index, target, content)
+        return
+    ready, done, own = stream.Event(), stream.Event(), stream.current(index)
     ready.record(stream.current(other))
-    stream.current(index).wait_for(ready)
+    own.wait_for(ready)
     within(index, target, source, nbytes)
-    done.record(stream.current(index))
-    stream.current(other).wait_for(done)
+    try:
+        done.record(own)
+        stream.current(other).wait_for(done)
+    except RuntimeError:  # the other device must not go on before the copy is made
+        with suppress(RuntimeError):
+            own.synchronize()
+        raise
 
 
 def fill(index: int, address: int, nbytes: int, byte: int) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from mindtorch.backends.npu.array import Geometry, NpuArray, geometry_of
 from mindtorch.backends.npu.runtime import api, device
-from mindtorch.backends.npu.runtime.api import acl, check, out_pointer
+from mindtorch.backends.npu.runtime.api import acl, check, ignore, out_pointer
 from mindtorch.backends.npu.runtime.codes import DTYPE_CODES, FORMAT_BY_NDIM, FORMAT_ND
 
 _MOST_DIMS = 8
@@ -27,7 +27,7 @@ _alive: dict[int, int] = {}  # of tensors, with the objects that they belong to
 
 
 def _destroy_tensor(handle: int) -> None:
-    acl.aclDestroyTensor(handle)
+    ignore(acl.aclDestroyTensor(handle))
 
 
 @lru_cache(maxsize=1024)
@@ -164,7 +164,7 @@ class Kept:
 
     def _end(self, handles: dict[Any, int]) -> None:
         while handles:
-            getattr(acl, self._destroy)(handles.popitem()[1])
+            ignore(getattr(acl, self._destroy)(handles.popitem()[1]))
 
     def clear(self) -> None:
         self._end(self._young)
@@ -237,23 +237,29 @@ float_array = Kept(_array_of(c_float, "aclCreateFloatArray"), "aclDestroyFloatAr
 bool_array = Kept(_array_of(c_bool, "aclCreateBoolArray"), "aclDestroyBoolArray")
 
 
-def _list_of(members: list[int], create: str, destroy: str) -> int:
+def _list_of(values: Sequence[Any], make: Callable[[Any], int], create: str, destroy: str) -> int:
     """The descriptor of a list, which owns those of its members."""
-    handle = getattr(acl, create)((c_void_p * len(members))(*members), len(members))
-    if not handle:
+    members: list[int] = []
+    try:
+        for value in values:
+            members.append(make(value))
+        return getattr(acl, create)((c_void_p * len(members))(*members), len(members)) or _failed(create)
+    except RuntimeError:
         for member in members:
-            getattr(acl, destroy)(member)
-        _failed(create)
-    return handle
+            ignore(getattr(acl, destroy)(member))
+        raise
 
 
 def _tensor_list(arrays: Sequence[NpuArray]) -> int:
-    members = [_new_tensor(array, array.geometry or geometry_of(array)) for array in arrays]
-    return _list_of(members, "aclCreateTensorList", "aclDestroyTensor")
+    return _list_of(arrays, _member, "aclCreateTensorList", "aclDestroyTensor")
+
+
+def _member(array: NpuArray) -> int:
+    return _new_tensor(array, array.geometry or geometry_of(array))
 
 
 def _scalar_list(values: Sequence[Any]) -> int:
-    return _list_of([_scalar(value) for value in values], "aclCreateScalarList", "aclDestroyScalar")
+    return _list_of(values, _scalar, "aclCreateScalarList", "aclDestroyScalar")
 
 
 tensor_list = KeptLists(_tensor_list, "aclDestroyTensorList", 256)
@@ -266,7 +272,7 @@ def clear() -> None:
     for kept in _kept:
         kept.clear()
     while _alive:
-        acl.aclDestroyTensor(_alive.popitem()[0])
+        _destroy_tensor(_alive.popitem()[0])
 
 
 def forget() -> None:
@@ -277,6 +283,7 @@ def forget() -> None:
 
 
 device.at_exit.append(clear)
+device.after_fork.append(forget)
 
 
 def text(value: str) -> bytes:

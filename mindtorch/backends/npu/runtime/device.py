@@ -7,7 +7,8 @@ runtime asks `use` first, which is a comparison where nothing has changed.
 import atexit
 import os
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from ctypes import c_int32, c_size_t, c_uint32
 from typing import Any
 
@@ -15,6 +16,8 @@ from mindtorch import errors
 from mindtorch.backends.npu.runtime import api, libraries
 from mindtorch.backends.npu.runtime.api import acl, active, check, check_usable, failed, optional, out_pointer
 from mindtorch.backends.npu.runtime.codes import HBM, REPEAT_INITIALIZE, SUCCESS
+
+_LAST_CALLS = 0.02  # seconds in which other threads end the calls that they are in
 
 
 class _Thread(threading.local):
@@ -25,9 +28,11 @@ class _Thread(threading.local):
 
 _thread = _Thread()
 _lock = threading.RLock()
-_state: dict[str, Any] = {"started": False, "forked": False, "count": None}
-_used: set[int] = set()  # devices that have to be given back
+_state: dict[str, Any] = {"started": False, "forked": False, "ended": False, "count": None}
+_uses: dict[int, int] = {}  # how often each device was set, and so has to be given back
+_peers: dict[tuple[int, int], bool] = {}  # whether the first device reaches the memory of the second one
 at_exit: list[Callable[[], None]] = []  # what has to be done before the devices are given back, last first
+after_fork: list[Callable[[], None]] = []  # how children of the process forget what only their parent has
 
 _FORKED = (
     "Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, you must use the 'spawn' start "
@@ -36,7 +41,11 @@ _FORKED = (
 
 
 def _after_fork() -> None:
-    _state["forked"] = _state["started"]
+    if _state["started"]:
+        _state["forked"] = True
+        api.refuse(_FORKED)
+        for action in after_fork:
+            action()
 
 
 if hasattr(os, "register_at_fork"):
@@ -61,6 +70,8 @@ def start() -> None:
         raise RuntimeError(_FORKED)
     if _state["started"]:
         return
+    if _state["ended"]:
+        raise RuntimeError("the NPU cannot be used any more: the interpreter is ending")
     with _lock:
         if _state["started"]:
             return
@@ -70,20 +81,44 @@ def start() -> None:
         if code not in (SUCCESS, REPEAT_INITIALIZE):
             api.raise_code(code, "aclInit")
         _state["started"] = True
-        atexit.register(stop)
+        atexit.register(_end)
+
+
+def _end() -> None:
+    """At exit. Daemon threads go on meanwhile: what they have begun comes to its end, and they begin nothing more."""
+    _state["ended"] = True
+    stop()
 
 
 def stop() -> None:
-    """Give back what the process has of the devices: at exit, in the order in which it depends on one another."""
+    """Give back what the process has of the devices, in the order in which it depends on one another.
+
+    Devices finish first what they were given: the runtime takes memory away at once, whoever is still using it.
+    """
     if not is_started():
         return
+    _state["started"] = False
+    if threading.active_count() > 1:
+        time.sleep(_LAST_CALLS)
+    for index in sorted(_uses):
+        if _set(index) == SUCCESS:
+            acl.aclrtSynchronizeDevice()
     for action in reversed(at_exit):
         action()
-    for index in sorted(_used):
-        acl.aclrtResetDevice(index)
-    _used.clear()
+    for index, times in sorted(_uses.items()):
+        for _ in range(times):
+            acl.aclrtResetDevice(index)
+    _uses.clear()
+    _peers.clear()
     acl.aclFinalize()
-    _state["started"] = False
+    active.index = -1
+
+
+def each_used() -> Iterator[int]:
+    """The devices that have to be tidied up, each while the calls of this thread mean it, whatever has become of it."""
+    for index in sorted(_uses):
+        if _set(index) == SUCCESS:
+            yield index
 
 
 # -------------------- devices --------------------
@@ -148,9 +183,19 @@ def use(index: int) -> None:
     start()
     check_usable(index)
     if active.index != index:
-        check(acl.aclrtSetDevice(checked(index)), "aclrtSetDevice")
+        code = _set(checked(index))
+        if code != SUCCESS:
+            api.raise_code(code, "aclrtSetDevice", index)
+
+
+def _set(index: int) -> int:
+    """The code of the runtime's answer."""
+    code = acl.aclrtSetDevice(index)
+    if code == SUCCESS:
         active.index = index
-        _used.add(index)
+        with _lock:
+            _uses[index] = _uses.get(index, 0) + 1
+    return code
 
 
 def synchronize(index: int) -> None:
@@ -174,20 +219,20 @@ def soc_name(index: int) -> str:
     return name.decode() if name else "unknown"
 
 
-_peers: set[tuple[int, int]] = set()  # devices that can reach the memory of another one, and that one
-
-
-def reach(index: int, peer: int) -> None:
-    """Have a device be able to copy from another one and to it."""
-    for one, other in ((index, peer), (peer, index)):
-        if (one, other) not in _peers:
-            use(one)
-            check(acl.aclrtDeviceEnablePeerAccess(checked(other), 0), "aclrtDeviceEnablePeerAccess")
-            _peers.add((one, other))
-
-
 def can_access_peer(index: int, peer: int) -> bool:
     use(index)
     answer, address = out_pointer(c_int32)
     check(acl.aclrtDeviceCanAccessPeer(address, index, peer), "aclrtDeviceCanAccessPeer")
     return bool(answer.value)
+
+
+def reaches(index: int, peer: int) -> bool:
+    """Whether a device can copy from the memory of another one; if it can, it may from now on."""
+    found = _peers.get((index, peer))
+    if found is None:
+        found = can_access_peer(index, peer)
+        if found:
+            use(index)
+            check(acl.aclrtDeviceEnablePeerAccess(peer, 0), "aclrtDeviceEnablePeerAccess")
+        _peers[index, peer] = found
+    return found

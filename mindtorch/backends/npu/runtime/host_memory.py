@@ -6,35 +6,46 @@ may still be copying is not given out again before it has.
 
 import threading
 from collections import deque
+from contextlib import suppress
 from ctypes import c_void_p
 from typing import Any
 
 import numpy as np
 
 from mindtorch.backends.npu.runtime import device
-from mindtorch.backends.npu.runtime.api import acl, check, out_pointer
+from mindtorch.backends.npu.runtime.api import acl, check, ignore, out_pointer
 from mindtorch.backends.npu.runtime.stream import Event, Stream
+from mindtorch.roots import Block
 
 
 class PinnedMemory:
     """Memory of the CPU from the runtime, for the array interface, which keeps it alive as long as there are arrays."""
 
-    __slots__ = ("address", "size", "events", "__array_interface__", "__weakref__")
+    __slots__ = ("address", "size", "events", "is_lost", "__array_interface__", "__weakref__")
 
     def __init__(self, address: int, size: int, nbytes: int) -> None:
         self.address = address
         self.size = size
         self.events: list[Event] = []
+        self.is_lost = False
         self.__array_interface__ = {"version": 3, "typestr": "|u1", "shape": (nbytes,), "data": (address, False)}
 
     def used_by(self, stream: Stream) -> None:
         """Note that a stream has been given a copy from or to the memory."""
         event = Event()
-        event.record(stream)
-        self.events = [each for each in self.events if not each.is_done()] + [event]
+        try:
+            event.record(stream)
+            self.events = [each for each in self.events if not each.is_done()] + [event]
+        except RuntimeError:  # then nothing tells when the copy is done, unless it is waited for
+            self.is_lost = True
+            with suppress(RuntimeError):
+                stream.synchronize()
+                self.is_lost = False
+            raise
 
     def __del__(self) -> None:
-        _released.append((self.address, self.size, self.events))
+        if not self.is_lost:  # or else it stays until the process ends
+            _released.append((self.address, self.size, self.events))
 
 
 _lock = threading.Lock()
@@ -46,15 +57,15 @@ _all: dict[int, int] = {}  # sizes by address
 def pinned(nbytes: int, index: int) -> np.ndarray:
     """So many bytes, not initialised; `index` is the device whose runtime gives them."""
     size = max(1 << (nbytes - 1).bit_length(), 512) if nbytes else 512
+    device.use(index)
     with _lock:
         _look_at_events()
         free = _free.get(size)
-        address = free.pop() if free else _ask(size, index)
+        address = free.pop() if free else _ask(size)
     return np.asarray(PinnedMemory(address, size, nbytes))
 
 
-def _ask(size: int, index: int) -> int:
-    device.use(index)
+def _ask(size: int) -> int:
     memory, address = out_pointer(c_void_p)
     check(acl.aclrtMallocHost(address, size), "aclrtMallocHost")
     _all[memory.value or 0] = size
@@ -63,8 +74,9 @@ def _ask(size: int, index: int) -> int:
 
 def _look_at_events() -> None:
     for _ in range(len(_released)):
-        address, size, events = _released.popleft()
+        address, size, events = _released[0]  # which stays there if the runtime refuses to answer
         left = [event for event in events if not event.is_done()]
+        _released.popleft()
         if left:
             _released.append((address, size, left))
         else:
@@ -75,19 +87,21 @@ def memory_under(array: Any) -> PinnedMemory | None:
     """The pinned memory that an array lies in, if it does."""
     base = array
     while base is not None and type(base) is not PinnedMemory:
-        base = getattr(base, "base", None)
+        base = base.array if type(base) is Block else getattr(base, "base", None)
     return base
 
 
 def empty() -> None:
     """Give the runtime back what no array lies in."""
+    if not _all:
+        return
+    device.use(device.current())
     with _lock:
         _look_at_events()
         for addresses in _free.values():
-            for address in addresses:
-                check(acl.aclrtFreeHost(address), "aclrtFreeHost")
-                del _all[address]
-        _free.clear()
+            while addresses:
+                check(acl.aclrtFreeHost(addresses[-1]), "aclrtFreeHost")
+                del _all[addresses.pop()]
 
 
 def counts() -> tuple[int, int]:
@@ -97,9 +111,10 @@ def counts() -> tuple[int, int]:
 
 def _close() -> None:
     for address in _all:
-        acl.aclrtFreeHost(address)
-    _all.clear()
-    _free.clear()
+        ignore(acl.aclrtFreeHost(address))
+    for kept in (_all, _free, _released):
+        kept.clear()
 
 
+device.after_fork.append(_all.clear)
 device.at_exit.insert(0, _close)  # the last thing but the devices themselves

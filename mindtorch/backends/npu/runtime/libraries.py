@@ -47,8 +47,10 @@ def find(name: str) -> Path | None:
 def load(name: str) -> ctypes.CDLL | None:
     """A library by its name; None if it is not there."""
     path = find(name)
-    if path is None:
-        return None
+    return None if path is None else _opened(path)
+
+
+def _opened(path: Path) -> ctypes.CDLL:
     try:
         return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
     except OSError as error:
@@ -61,7 +63,7 @@ def operator_libraries() -> tuple[ctypes.CDLL, ...]:
     paths = list(_custom_libraries())
     for folder in toolkit_folders():
         paths += sorted(folder.glob("libopapi_*.so"))
-    found = [ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL) for path in paths]
+    found = map(_opened, paths)
     return (*found, *filter(None, map(load, ("libopapi.so", *_FEATURES))))
 
 

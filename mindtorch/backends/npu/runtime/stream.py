@@ -2,10 +2,11 @@
 
 import threading
 import weakref
+from collections import deque
 from ctypes import c_float, c_int32, c_void_p
 
 from mindtorch.backends.npu.runtime import device
-from mindtorch.backends.npu.runtime.api import acl, check, out_pointer
+from mindtorch.backends.npu.runtime.api import acl, active, check, ignore, out_pointer
 from mindtorch.backends.npu.runtime.codes import (
     EVENT_COMPLETE,
     EVENT_SYNC,
@@ -15,20 +16,20 @@ from mindtorch.backends.npu.runtime.codes import (
     STREAM_FAST_SYNC,
 )
 
-_alive: weakref.WeakSet = weakref.WeakSet()  # streams and events that are destroyed at exit if they are left
+_alive: weakref.WeakSet = weakref.WeakSet()  # events that are destroyed at exit if they are left
+_dead: deque[tuple[int, int]] = deque()  # device and handle of events whose end came where another device was meant
 
 
 class Stream:
     """An order of work on a device. What is launched on one stream is done one after the other."""
 
-    __slots__ = ("device", "handle", "number", "owned", "__weakref__")
+    __slots__ = ("device", "handle", "number", "__weakref__")
 
-    def __init__(self, index: int, handle: int | None, number: int, owned: bool = True) -> None:
-        """`handle`: the runtime's, None for the stream that each device has; `owned`: destroyed with the object."""
+    def __init__(self, index: int, handle: int | None, number: int) -> None:
+        """`handle`: the runtime's, None for the stream that each device has."""
         self.device = index
         self.handle = handle
         self.number = number
-        self.owned = owned
 
     def synchronize(self) -> None:
         """Wait until everything on the stream is done."""
@@ -47,14 +48,6 @@ class Stream:
             device.use(self.device)
             check(acl.aclrtStreamWaitEvent(self.handle, event.handle), "aclrtStreamWaitEvent")
 
-    def destroy(self) -> None:
-        handle, self.handle = self.handle, None
-        if handle is not None and self.owned and device.is_started():
-            acl.aclrtDestroyStream(handle)
-
-    def __del__(self) -> None:
-        self.destroy()
-
 
 class Event:
     """A moment on a stream: what was launched there before is done when the event has happened."""
@@ -71,6 +64,7 @@ class Event:
         """Happen when the stream has done what it has been given so far; a later call replaces an earlier one."""
         device.use(stream.device)
         if self.handle is None:
+            _bury()
             handle, address = out_pointer(c_void_p)
             flags = EVENT_SYNC | EVENT_TIMING if self.timed else EVENT_SYNC
             check(acl.aclrtCreateEventExWithFlag(address, flags), "aclrtCreateEventExWithFlag")
@@ -101,13 +95,26 @@ class Event:
         check(acl.aclrtEventElapsedTime(address, self.handle, later.handle), "aclrtEventElapsedTime")
         return elapsed.value
 
-    def destroy(self) -> None:
-        handle, self.handle = self.handle, None
-        if handle is not None and device.is_started():
-            acl.aclrtDestroyEvent(handle)
-
     def __del__(self) -> None:
-        self.destroy()
+        """May come on any thread, between any two calls: it must not change the device that these mean."""
+        if self.handle is not None:
+            if active.index == self.device and device.is_started():
+                ignore(acl.aclrtDestroyEvent(self.handle))
+            else:
+                _dead.append((self.device, self.handle))
+
+
+def _bury() -> None:
+    """Destroy the events whose end came at another time, as far as they are of the device that is meant now."""
+    for _ in range(len(_dead)):
+        try:
+            index, handle = _dead.popleft()
+        except IndexError:  # another thread was here
+            return
+        if index == active.index:
+            ignore(acl.aclrtDestroyEvent(handle))
+        else:
+            _dead.append((index, handle))
 
 
 # -------------------- the streams of a device --------------------
@@ -120,14 +127,17 @@ class _Thread(threading.local):
 
 _thread = _Thread()
 _defaults: dict[int, Stream] = {}
-_last_number = 0
+# A device has a limited number of streams, and each keeps memory for itself: so programs that ask for one again and
+# again, as for each batch, get these in turn.
+_MOST = 32
+_made: dict[int, deque[Stream]] = {}
 _lock = threading.Lock()
 
 
 def default(index: int) -> Stream:
     """The stream that a device has from the start."""
     found = _defaults.get(index)
-    return found if found is not None else _defaults.setdefault(index, Stream(index, None, 0, owned=False))
+    return found if found is not None else _defaults.setdefault(index, Stream(index, None, 0))
 
 
 def current(index: int) -> Stream:
@@ -140,25 +150,46 @@ def set_current(stream: Stream) -> None:
 
 
 def new(index: int) -> Stream:
-    """A further stream."""
-    global _last_number
+    """A further stream; after so many of them, those that there are again."""
     device.use(index)
+    with _lock:
+        made = _made.setdefault(index, deque())
+        if len(made) < _MOST:
+            made.append(_create(index, len(made) + 1))
+        else:
+            made.rotate(-1)
+        return made[-1]
+
+
+def _create(index: int, number: int) -> Stream:
     handle, address = out_pointer(c_void_p)
     flags = STREAM_FAST_LAUNCH | STREAM_FAST_SYNC
     check(acl.aclrtCreateStreamWithConfig(address, 0, flags), "aclrtCreateStreamWithConfig")
-    with _lock:
-        _last_number += 1
-        number = _last_number
-    stream = Stream(index, handle.value, number)
-    _alive.add(stream)
-    return stream
+    return Stream(index, handle.value, number)
 
 
 def _destroy_all() -> None:
-    kinds = (Event, Stream)  # events first: they may be of the streams
-    for each in sorted(_alive, key=lambda each: kinds.index(type(each))):
-        each.destroy()
+    """Events first: they may be of the streams."""
+    events = _left()
+    for index in device.each_used():
+        _bury()
+        for event in events:
+            if event.device == index and event.handle is not None:
+                ignore(acl.aclrtDestroyEvent(event.handle))
+                event.handle = None
+        for stream in _made.pop(index, ()):
+            ignore(acl.aclrtDestroyStream(stream.handle))
+            stream.handle = None
     _thread.current.clear()
 
 
+def _left() -> list[Event]:
+    while True:
+        try:
+            return list(_alive)
+        except RuntimeError:  # a thread that has not noticed the end has just made one
+            continue
+
+
 device.at_exit.append(_destroy_all)
+device.after_fork.append(_alive.clear)
