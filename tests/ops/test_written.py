@@ -103,7 +103,16 @@ def test_statistics_of_a_batch_are_listed():
 
 # Calls of the ops that write an argument and have no samples of which that can be seen.
 WRITING = {
-    "_adamw_step_": (*(torch.ones(8) for _ in range(3)), torch.full((8,), 3.0), torch.tensor(1.0), 0.1, 0.9, 0.99, 0.0, 1e-8),
+    "_adamw_step_": (
+        *(torch.ones(8) for _ in range(3)),
+        torch.full((8,), 3.0),
+        torch.tensor(1.0),
+        0.1,
+        0.9,
+        0.99,
+        0.0,
+        1e-8,
+    ),
     "bernoulli_.Tensor": (torch.full((8,), 0.5),),
     "bernoulli_.float": (0.5,),
     "cauchy_": (),
