@@ -15,7 +15,7 @@ from mindtorch.distributed.op_types import OpType
 from mindtorch.distributed.process_group import Call, ProcessGroup
 from mindtorch.distributed.reduce_op import RedOpType, ReduceOp, checked_op
 from mindtorch.distributed.work import Work
-from mindtorch.distributed.world import get_group_rank, group_or_default, is_member
+from mindtorch.distributed.world import default_group, get_group_rank, group_or_default, is_member
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
 
@@ -475,18 +475,10 @@ def _root(group: ProcessGroup, global_rank: int | None, group_rank: int | None, 
     if global_rank is not None and group_rank is not None:
         raise ValueError("Can't specify both group_rank and global_rank")
     if group_rank is None:
-        known = global_rank in group.ranks
-        group_rank = group.ranks.index(global_rank) if known else global_rank
-        if not known and group.size() < get_size_of_world():
-            return get_group_rank(group, global_rank)
+        group_rank = global_rank if group is default_group() else get_group_rank(group, global_rank)
     if not 0 <= group_rank < group.size():
         raise RuntimeError(f"ProcessGroup{group.communicator.name.upper()}::{name}: invalid root rank: {group_rank}")
     return group_rank
-
-
-def get_size_of_world() -> int:
-    """The number of all processes."""
-    return group_or_default(None).size()
 
 
 def _words(
