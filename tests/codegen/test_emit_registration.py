@@ -112,7 +112,8 @@ def test_a_long_stub_is_folded(tmp_path):
     docstring = ast.get_docstring(ast.parse(text).body[0], clean=False)
     function = "aclnnAddcmul(aclTensor *self, aclTensor *tensor1, aclTensor *tensor2, aclScalar *value, aclTensor *out)"
     assert " ".join(docstring.split()) == (
-        f"{schema} ACLNN: aclnnAddcmul(self, self, self, {names[0]}, out) {function} {' '.join(names).capitalize()}."
+        f"{schema} ACLNN: aclnnAddcmul(self, self, self, {names[0]}, out) {function} "
+        f"aclnn('aclnnAddcmul', 'TTTST') {' '.join(names).capitalize()}."
     )
     (call,) = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
     assert [argument.value for argument in call.args][2] == f"f(input, {', '.join(names)})"
@@ -146,11 +147,13 @@ def test_stub_of_a_missing_kernel(tmp_path):
             """eq.Tensor(Tensor self, Tensor other) -> Tensor
             eq.Scalar(Tensor self, Scalar other) -> Tensor
 
-            ACLNN: aclnnEqTensor(self, other, out)
+            ACLNN for eq.Tensor: aclnnEqTensor(self, other, out)
                 aclnnEqTensor(aclTensor *self, aclTensor *other, aclTensor *out)
+                aclnn('aclnnEqTensor', 'TTT')
                 Only the kernel knows the shape of its result.
-            ACLNN: aclnnEqScalar(self, other, out)
+            ACLNN for eq.Scalar: aclnnEqScalar(self, other, out)
                 aclnnEqScalar(aclTensor *self, aclScalar *other, aclTensor *out)
+                aclnn('aclnnEqScalar', 'TST')
                 Integers only.
             """
             raise missing_kernel("eq.Tensor", "NPU", "eq(input, other)", "mindtorch/backends/npu/pointwise.py")

@@ -233,6 +233,13 @@ def check_other_devices(ops):
     assert ops.counted.op.other_devices == (1,)
 
 
+@shows("copies")
+def check_copies_in_inference_mode(ops):
+    with torch.inference_mode():
+        x = torch.ones(2, requires_grad=True)
+    assert ops.halves(x).requires_grad and not ops.power(x).requires_grad
+
+
 @shows("dispatch: SparseCPU", "dispatch: SparseCsrCPU")
 def check_sparse_backends(ops):
     x = torch.tensor([[0.0, 2.0], [3.0, 0.0]])

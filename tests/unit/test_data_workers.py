@@ -233,6 +233,7 @@ def test_a_dataset_that_cannot_be_pickled():
 
 PROGRAM = """
 import os, signal, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell has background programs ignore
 import mindtorch as torch
 from mindtorch.utils.data import DataLoader, Dataset
 
