@@ -35,8 +35,10 @@ def cosine_embedding_loss(input1, input2, target, margin, reduction):
     product = (input1 * input2).sum(-1)
     squares = ((input1 * input1).sum(-1) + 1e-12) * ((input2 * input2).sum(-1) + 1e-12)
     cosine = product / squares.sqrt()
-    apart = ops.where(target == -1, ops.sub_Scalar(cosine, margin).clamp_min(0), ops.zeros_like(cosine))
-    return _reduced(ops.where(target == 1, 1 - cosine, apart), reduction)
+    zeros = ops.zeros_like(cosine)
+    near = ops.where(target == 1, ops.ones_like(cosine) - cosine, zeros)
+    apart = ops.where(target == -1, ops.sub_Scalar(cosine, margin).clamp_min(0), zeros)
+    return _reduced(near + apart, reduction)
 
 
 def _check_cosine_shapes(input1: Tensor, input2: Tensor, target: Tensor) -> None:
@@ -62,7 +64,7 @@ def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduct
     far = pair_distance(anchor, negative, p, eps)
     if swap:
         far = ops.minimum(far, pair_distance(positive, negative, p, eps))
-    return _reduced((margin + near - far).clamp_min(0), reduction)
+    return _reduced((ops.add_Scalar(near, margin) - far).clamp_min(0), reduction)
 
 
 def pair_distance(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool = False) -> Tensor:

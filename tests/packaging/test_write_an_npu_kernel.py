@@ -9,6 +9,8 @@ import pytest
 from tests.npu.fixtures import available
 from tests.packaging.commands import ROOT, copy_of_tree, run
 
+pytestmark = pytest.mark.site  # a manual is followed where manuals are built
+
 NEEDED = ".gitignore codegen generated mindtorch schemas tests docs ops.yaml derivatives.yaml pyproject.toml".split()
 MODULE = "mindtorch/backends/npu/special.py"
 STUBS = "generated/stubs/npu/special.py"

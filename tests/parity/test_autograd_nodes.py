@@ -164,7 +164,7 @@ MADE_OTHERWISE = {
     "torch keeps more: a result or the factors of a matrix, for a formula that can do without": """
         _linalg_det linalg_det det _linalg_slogdet linalg_slogdet slogdet logdet _linalg_solve_ex
         linalg_solve_ex linalg_solve linalg_tensorsolve triangular_solve cholesky_solve
-        linalg_householder_product orgqr ormqr complex _fft_r2c fft_fft fft_rfft fft_rfft2 fft_rfftn isfinite
+        linalg_householder_product orgqr ormqr complex _fft_r2c fft_fft fft_rfft fft_rfft2 fft_rfftn
         linalg_matrix_rank linalg_matrix_rank.atol_rtol_float
     """,
     "one of the two is made of other ops": """
