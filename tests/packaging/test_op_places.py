@@ -29,7 +29,9 @@ def is_there(place):
     return True
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.stem not in ("index", "npu")], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.stem not in ("index", "npu")], ids=lambda page: page.stem
+)
 def test_every_op_is_where_its_page_says(page):
     found = places(page)
     assert found
