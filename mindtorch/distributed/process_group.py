@@ -65,7 +65,6 @@ class ProcessGroup:
         self.coalesced: list[Call] | None = None
         self._nan_check = checks.nan_check_is_wanted()
         self._sequence = self._messages = self._operations = 0
-        self._completed = 0
         self._queue: Queue | None = None
         WATCHDOG.add(self)
 
@@ -137,7 +136,6 @@ class ProcessGroup:
             raise self.failed(error) from None
         finally:
             self.started = None
-        self._completed = sequence
 
     def _next_operation(self) -> int:
         self._operations += 1
