@@ -12,9 +12,9 @@ pytestmark = pytest.mark.skipif(debug.ON, reason="debug mode looks at more than 
 
 SIZE = 1 << 18
 IMAGES = (8, 16, 32, 64)
-# Small arrays: what a computation in blocks needs, in each thread, tensor objects, entries of tables. The most is a block
-# of float64 with a mask and NumPy's buffers (396,000 for `remainder`, and a few kB more or less from one processor to the
-# next); a second array of half precision, the smallest of those below, would be 524,288.
+# Small arrays: what a computation in blocks needs, in each thread, tensor objects, entries of tables. The most is a
+# block of float64 with a mask and NumPy's buffers (396,000 for `remainder`, a few kB more or less from one processor to
+# the next); a second array of half precision, the smallest of those below, would be 524,288.
 SLACK = 450_000
 
 
