@@ -2,9 +2,10 @@
 
 The libraries of a CANN toolkit, compiled from C when they are needed (about two seconds, once): `libascendcl.so` (the
 runtime), `libnnopbase.so` (descriptors and executors), `libopapi*.so` (902 ops in two functions each, from
-`signatures.tsv`, which was taken from CANN's headers), `libascend_hal.so` and a custom operator library. They lie in a
-folder tree like that of a toolkit, and programs load them with `dlopen`. What an op computes is a Python function in
-`evaluate/`, called by the thread of the stream when it comes to the op.
+`signatures.tsv`, which was taken from CANN's headers), `libhccl.so` (collectives between processes on one machine),
+`libascend_hal.so` and a custom operator library. They lie in a folder tree like that of a toolkit, and programs load
+them with `dlopen`. What an op computes is a Python function in `evaluate/`, called by the thread of the stream when it
+comes to the op; what a collective does is C.
 
 What passes here
     has loaded libraries and symbols as the real ones are loaded, has passed arguments of the right number, order and C
@@ -15,9 +16,10 @@ What passes here
 What it does not prove
     how a real device rounds, which dtypes and formats the kernels of a processor take, how fast anything is, and what
     only happens with true asynchronous memory access. Where CANN's documents are wrong or were misread, this is, too:
-    the evaluators quote what is doubtful. There are no collectives (HCCL), no graph capture, no internal formats, no
-    PTA cache (its functions are absent, as they may be), and of executors only aclSetTensorAddr changes addresses.
-    Quantized products are not evaluated. The random numbers of a seed are not those of a device.
+    the evaluators quote what is doubtful. Of HCCL there are no suspended communicators and no rank tables. There is no
+    graph capture, no internal formats, no PTA cache (its functions are absent, as they may be), and of executors only
+    aclSetTensorAddr changes addresses. Quantized products are not evaluated. The random numbers of a seed are not those
+    of a device.
 
 Stricter than a real device, so that mistakes show
     - Device memory can't be read by the host: SIGSEGV. New memory holds 0xA5, freed memory 0xDD, addresses are aligned
@@ -30,6 +32,7 @@ Stricter than a real device, so that mistakes show
     - Uses of what was destroyed or used up are noted as violations, whatever the caller does with the code.
     - So are two uses of the same memory, one of them a write, that nothing orders: on two streams without an event
       between them, or by the host (aclrtMemcpy, aclrtFree) that has not waited. It need not have gone wrong.
+    - So are collectives on which processes do not agree, and they fail the stream (507048); a device may hang instead.
 
 Use
     >>> from tests.npu_simulator import build
@@ -48,8 +51,8 @@ Use
     ASCEND_RT_VISIBLE_DEVICES.
 
 What happened
-    device.stats()            live tensors, scalars, arrays, lists, executors, streams, events, contexts, blocks,
-                              host_blocks, bytes; launches, synchronizations, unpinned_copies, violations
+    device.stats()            live tensors, scalars, arrays, lists, executors, streams, events, contexts,
+                              communicators, blocks, host_blocks, bytes; launches, synchronizations, unpinned_copies, violations
     device.leaks()            of these what is live and not 0
     device.violations()       texts, since the last question
     device.failures           tracebacks of evaluators; the stream has 507015

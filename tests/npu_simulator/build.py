@@ -22,6 +22,7 @@ LIBRARIES = {
     "libascendcl.so": (["runtime.c", "streams_and_events.c"], [CORE]),
     "libnnopbase.so": (["objects.c", "executor.c"], [CORE]),
     "libascend_hal.so": (["hal.c"], [CORE]),
+    "libhccl.so": (["hccl.c", "exchange.c"], [CORE]),
 }
 # Which library has the ops of which repository. "single" is CANN up to 8.3, "split" CANN from 8.5 on, "features" the
 # former with feature libraries beside it.
@@ -88,7 +89,7 @@ def _cache() -> Path:
 
 
 def _digest(sources: dict[str, dict[str, str]]) -> str:
-    header = (SOURCE / "core.h").read_text()
+    header = [(SOURCE / name).read_text() for name in ("core.h", "exchange.h")]
     return hashlib.sha256(repr((sources, header, compiler(), FLAGS)).encode()).hexdigest()[:24]
 
 

@@ -27,6 +27,7 @@ STATISTICS = (
     "streams",
     "events",
     "contexts",
+    "communicators",
     "blocks",
     "host_blocks",
     "bytes",

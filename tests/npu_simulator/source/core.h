@@ -23,7 +23,7 @@ enum {
 
 enum {
     H_FREE, H_TENSOR, H_SCALAR, H_INTS, H_FLOATS, H_BOOLS, H_TENSORS, H_SCALARS, H_EXECUTOR, H_STREAM, H_EVENT, H_CONTEXT,
-    H_KINDS
+    H_COMMUNICATOR, H_KINDS
 };
 
 typedef struct { uint32_t kind, reserved; uint64_t generation; } sim_header;

@@ -336,7 +336,7 @@ void sim_statistics(int64_t *values) {
     int64_t now[] = {
         live[H_TENSOR], live[H_SCALAR], live[H_INTS] + live[H_FLOATS] + live[H_BOOLS], live[H_TENSORS] + live[H_SCALARS],
         live[H_EXECUTOR], live[H_STREAM] - default_streams(), live[H_EVENT], live[H_CONTEXT] - default_contexts(),
-        blocks_in_use(), sim_host_blocks(), bytes_in_use(), sim_launches, sim_synchronizations, sim_unpinned_copies,
+        live[H_COMMUNICATOR], blocks_in_use(), sim_host_blocks(), bytes_in_use(), sim_launches, sim_synchronizations, sim_unpinned_copies,
         violation_count,
     };
     memcpy(values, now, sizeof now);
