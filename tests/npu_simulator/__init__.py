@@ -52,7 +52,8 @@ Use
 
 What happened
     device.stats()            live tensors, scalars, arrays, lists, executors, streams, events, contexts,
-                              communicators, blocks, host_blocks, bytes; launches, synchronizations, unpinned_copies, violations
+                              communicators, blocks, host_blocks, bytes; launches, synchronizations,
+                              unpinned_copies, violations
     device.leaks()            of these what is live and not 0
     device.violations()       texts, since the last question
     device.failures           tracebacks of evaluators; the stream has 507015
