@@ -112,9 +112,13 @@ class NpuRoot(Root):
 
     def record_stream(self, user: Any) -> None:
         """Note that a stream besides the memory's own works with it."""
-        block, other = self.block, user._order
-        if block is not None and other is not block.stream:
-            block.others = (block.others or set()) | {other}
+        self.used_on(user._order)
+
+    def used_on(self, order: stream.Stream) -> None:
+        """The same, by a stream of the runtime."""
+        block = self.block
+        if block is not None and order is not block.stream:
+            block.others = (block.others or set()) | {order}
 
     def array(
         self, shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...], byte_offset: int = 0

@@ -88,9 +88,9 @@ def raise_code(code: int, function: str, index: int | None = None) -> NoReturn:
     `index`: the device that is meant, if it is not the thread's.
     """
     call = f"call {function} failed" if function.startswith("aclnn") else function
-    message = f"NPU function error: {call}, error code is {code}\n{_tag(100, 'call acl api failed')}"
+    message = f"NPU function error: {call}, error code is {code}\n{tag('00100', 'PTA call acl api failed')}"
     message += f"\n[Error]: {meaning_of(code)}"
-    reason = _recent_message()
+    reason = recent_message()
     if reason:
         message += f"\n{reason}"
     if code in OUT_OF_MEMORY:
@@ -103,7 +103,7 @@ def raise_code(code: int, function: str, index: int | None = None) -> NoReturn:
 def ignore(code: int) -> None:
     """Go on after a call that need not have worked; what it has to say is not told with the next error."""
     if code != SUCCESS:
-        _recent_message()
+        recent_message()
 
 
 def check_usable(device: int) -> None:
@@ -118,17 +118,18 @@ def check_usable(device: int) -> None:
         )
 
 
-def _recent_message() -> str:
+def recent_message() -> str:
+    """What the runtime has to say of the last failure of this thread; asking forgets it."""
     function = optional("aclGetRecentErrMsg")
     found = function() if function is not None else None
     return found.decode(errors="replace").strip() if found else ""
 
 
-def _tag(code: int, text: str) -> str:
+def tag(code: str, text: str) -> str:
     """The line by which torch_npu's users look errors up."""
     moment = time.strftime("%Y-%m-%d-%H:%M:%S")
     rank = os.environ.get("RANK", "-1")
-    return f"[ERROR] {moment} (PID:{os.getpid()}, Device:{active.index}, RankID:{rank}) ERR00{code:03} PTA {text}"
+    return f"[ERROR] {moment} (PID:{os.getpid()}, Device:{active.index}, RankID:{rank}) ERR{code} {text}"
 
 
 def out_pointer(ctype: Any) -> tuple[Any, Any]:

@@ -19,6 +19,7 @@ _FEATURES = tuple(f"libaclnn_{name}.so" for name in ("ops_infer", "ops_train", "
 RUNTIME = ("libascendcl.so",)
 OBJECTS = ("libnnopbase.so",)
 DRIVER = ("libascend_hal.so",)
+COLLECTIVES = ("libhccl.so", "libhcomm.so")
 
 
 def toolkit_folders() -> list[Path]:

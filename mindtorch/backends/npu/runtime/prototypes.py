@@ -17,7 +17,7 @@ from ctypes import (
 )
 from typing import Any, NamedTuple
 
-from mindtorch.backends.npu.runtime.libraries import DRIVER, OBJECTS, RUNTIME
+from mindtorch.backends.npu.runtime.libraries import COLLECTIVES, DRIVER, OBJECTS, RUNTIME
 
 
 class Prototype(NamedTuple):
@@ -109,6 +109,27 @@ PROTOTYPES: dict[str, Prototype] = {
             "aclGetViewShape": (_P, _P, _P),
             "aclSetAclOpExecutorRepeatable": (_P,),
             "aclDestroyAclOpExecutor": (_P,),
+        },
+    ),
+    # collectives; counts, dtype, reduction, root and peer stand before the communicator and the stream
+    "HcclGetCommConfigCapability": Prototype(COLLECTIVES, (), c_uint32),
+    "HcclGetErrorString": Prototype(COLLECTIVES, (c_int,), c_char_p),
+    **_of(
+        COLLECTIVES,
+        {
+            "HcclGetRootInfo": (_P,),
+            "HcclCommInitRootInfoConfig": (c_uint32, _P, c_uint32, _P, _P),
+            "HcclCommDestroy": (_P,),
+            "HcclGetCommAsyncError": (_P, _P),
+            "HcclAllReduce": (_P, _P, c_uint64, c_int, c_int, _P, _P),
+            "HcclReduce": (_P, _P, c_uint64, c_int, c_int, c_uint32, _P, _P),
+            "HcclReduceScatter": (_P, _P, c_uint64, c_int, c_int, _P, _P),
+            "HcclBroadcast": (_P, c_uint64, c_int, c_uint32, _P, _P),
+            "HcclAllGather": (_P, _P, c_uint64, c_int, _P, _P),
+            "HcclScatter": (_P, _P, c_uint64, c_int, c_uint32, _P, _P),
+            "HcclAlltoAllV": (_P, _P, _P, c_int, _P, _P, _P, c_int, _P, _P),
+            "HcclBarrier": (_P, _P),
+            "HcclBatchSendRecv": (_P, c_uint32, _P, _P),
         },
     ),
 }
