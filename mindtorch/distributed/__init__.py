@@ -72,6 +72,7 @@ from mindtorch.distributed.world import init_process_group as init_process_group
 from mindtorch.distributed.world import is_available as is_available
 from mindtorch.distributed.world import is_backend_available as is_backend_available
 from mindtorch.distributed.world import is_gloo_available as is_gloo_available
+from mindtorch.distributed.world import is_hccl_available as is_hccl_available
 from mindtorch.distributed.world import is_initialized as is_initialized
 from mindtorch.distributed.world import is_mpi_available as is_mpi_available
 from mindtorch.distributed.world import is_nccl_available as is_nccl_available

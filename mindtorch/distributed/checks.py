@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import geometry
+from mindtorch.distributed.memory import Memory, flat, has_nan, in_rows, is_on_device
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn_once
@@ -18,6 +19,7 @@ NON_CONTIGUOUS_MESSAGE = (
     "destination tensors have the same contiguity format."
 )
 
+_ON_DEVICE = 1 << 16
 _DTYPE_NUMBERS = {dtype: number for number, dtype in enumerate(FROM_NUMPY.values())}
 
 
@@ -53,22 +55,20 @@ def check_same_dtype(*tensors: Tensor) -> None:
             raise ValueError(f"Invalid usage of tensors with different dtypesFound {first} and  {each.dtype}")
 
 
-def memory_of(tensor: Tensor, p2p: bool = False) -> np.ndarray:
+def memory_of(tensor: Tensor, p2p: bool = False) -> Memory:
     """The elements of a tensor as they lie in memory: row by row, or with the channels last.
 
-    Tensors on other devices than the CPU, sparse tensors and, but for messages, tensors with gaps are refused.
+    Tensors on meta, sparse tensors and, but for messages, tensors with gaps are refused.
     """
     array = tensor._mt_array
-    if not isinstance(array, np.ndarray) or array.dtype not in FROM_NUMPY:
+    if (type(array) is not np.ndarray and not is_on_device(array)) or array.dtype not in FROM_NUMPY:
         _refuse(tensor)
-    if array.flags.c_contiguous:
-        return array.reshape(-1)
-    if not geometry.has_format(array, geometry.suggested_format(array)):
-        if not p2p:
-            raise ValueError("Tensors must be contiguous")
-        warn_once(NON_CONTIGUOUS_MESSAGE)
-        return array.reshape(-1)
-    return array.transpose(_outermost_first(array)).reshape(-1)
+    if array.flags.c_contiguous or geometry.has_format(array, geometry.suggested_format(array)):
+        return flat(array)
+    if not p2p:
+        raise ValueError("Tensors must be contiguous")
+    warn_once(NON_CONTIGUOUS_MESSAGE)
+    return in_rows(array)
 
 
 def _refuse(tensor: Tensor) -> None:
@@ -81,13 +81,9 @@ def _refuse(tensor: Tensor) -> None:
     raise ValueError("Tensors must be CPU and dense")
 
 
-def _outermost_first(array: np.ndarray) -> list[int]:
-    return sorted(range(array.ndim), key=lambda dim: -array.strides[dim])
-
-
-def check_for_nan(memory: np.ndarray, kind: str) -> None:
+def check_for_nan(memory: Memory, kind: str) -> None:
     """Refuse numbers that are NaN."""
-    if memory.dtype.kind not in "biu" and np.isnan(memory).any():
+    if has_nan(memory):
         raise RuntimeError(f"NaN check failed: the input tensor of {kind} has NaN in it")
 
 
@@ -96,10 +92,12 @@ def nan_check_is_wanted() -> bool:
     return os.environ.get("TORCH_NCCL_NAN_CHECK", "0").lower() in ("1", "y", "yes", "t", "true")
 
 
-def number_of(memory: np.ndarray, tensor: Tensor) -> int:
-    """A dtype and the order of the dimensions in memory as one number."""
+def number_of(memory: Memory, tensor: Tensor) -> int:
+    """A dtype, the order of the dimensions in memory, and whether that is a device's, as one number."""
     number = _DTYPE_NUMBERS[FROM_NUMPY[memory.dtype]]
     array = tensor._mt_array
+    if type(array) is not np.ndarray:
+        number += _ON_DEVICE
     return number if array.flags.c_contiguous else number + 64 * (1 + array.ndim)
 
 

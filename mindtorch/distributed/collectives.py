@@ -11,6 +11,19 @@ import numpy as np
 
 from mindtorch.distributed.checks import check_same_dtype, check_tensor, check_tensor_list, memory_of, number_of
 from mindtorch.distributed.engines.communicator import Communicator
+from mindtorch.distributed.memory import (
+    Memory,
+    apart,
+    copied,
+    deliver,
+    divide,
+    empty,
+    in_rows,
+    joined,
+    multiply,
+    split,
+    write,
+)
 from mindtorch.distributed.op_types import OpType
 from mindtorch.distributed.process_group import Call, ProcessGroup
 from mindtorch.distributed.reduce_op import RedOpType, ReduceOp, checked_op
@@ -84,9 +97,9 @@ def _reduce_call(output: Tensor, tensor: Tensor, kind: RedOpType, op: Any, root:
     source, memory = memory_of(tensor), memory_of(output)
 
     def body(communicator: Communicator) -> None:
-        numbers = memory if is_root else source.copy()
+        numbers = memory if is_root else copied(source)
         if is_root and memory is not source:
-            memory[...] = source
+            write(memory, source)
         _before(numbers, kind, op)
         communicator.reduce(numbers, _summed(kind), root)
         if is_root:
@@ -143,8 +156,8 @@ def all_gather(tensor_list: Any, tensor: Tensor, group: Any = None, async_op: bo
     source = _in_rows(tensor)
 
     def body(communicator: Communicator) -> None:
-        parts = np.empty((communicator.size, source.size), source.dtype)
-        communicator.all_gather(parts.reshape(-1), source)
+        parts = empty(communicator.size * source.size, source)
+        communicator.all_gather(parts, source)
         _fill(tensor_list, parts)
 
     words = _words(OpType.ALLGATHER, tensor, source, 0)
@@ -163,7 +176,7 @@ def all_gather_single(
     _check_size("allgather", output_tensor, input_tensor, chosen.size())
     source, memory = memory_of(input_tensor), memory_of(output_tensor)
     words = _words(OpType._ALLGATHER_BASE, input_tensor, source, 0)
-    body = lambda each: each.all_gather(memory, _apart(source, memory))  # noqa: E731
+    body = lambda each: each.all_gather(memory, apart(source, memory))  # noqa: E731
     call = Call(OpType._ALLGATHER_BASE, (input_tensor,), (output_tensor,), source, words, body)
     return chosen.collective(call, async_op)
 
@@ -200,8 +213,8 @@ def gather(
     source = _in_rows(tensor)
 
     def body(communicator: Communicator) -> None:
-        parts = np.empty((communicator.size, source.size), source.dtype) if is_root else None
-        communicator.gather(None if parts is None else parts.reshape(-1), source, root)
+        parts = empty(communicator.size * source.size, source) if is_root else None
+        communicator.gather(parts, source, root)
         if parts is not None:
             _fill(gather_list, parts)
 
@@ -235,10 +248,10 @@ def scatter(
     memory_of(tensor)
 
     def body(communicator: Communicator) -> None:
-        parts = np.concatenate([_in_rows(each) for each in scatter_list]) if is_root else None
-        own = np.empty(tensor.numel(), tensor._mt_array.dtype)
+        parts = joined([_in_rows(each) for each in scatter_list]) if is_root else None
+        own = empty(tensor.numel(), tensor._mt_array)
         communicator.scatter(own, parts, root)
-        _fill([tensor], own[None])
+        _fill([tensor], own)
 
     inputs = tuple(scatter_list) if is_root else (tensor,)
     words = _words(OpType.SCATTER, tensor, tensor._mt_array, root)
@@ -263,15 +276,15 @@ def reduce_scatter(
                 f"invalid tensor size at index {place} (expected ({_sizes(output)}), got ({_sizes(each)}))"
             )
     kind = checked_op(op, output.dtype, "reduce_scatter")
-    parts = np.concatenate([_in_rows(each) for each in input_list])
-    own = np.empty(output.numel(), parts.dtype)
+    parts = joined([_in_rows(each) for each in input_list])
+    own = empty(output.numel(), parts)
     memory_of(output)
 
     def body(communicator: Communicator) -> None:
         _before(parts, kind, op)
         communicator.reduce_scatter(own, parts, _summed(kind))
         _after(own, kind, communicator.size)
-        _fill([output], own[None])
+        _fill([output], own)
 
     words = _words(OpType.REDUCE_SCATTER, output, own, 0, kind)
     return chosen.collective(Call(OpType.REDUCE_SCATTER, tuple(input_list), (output,), parts, words, body), async_op)
@@ -295,7 +308,7 @@ def reduce_scatter_single(
     def body(communicator: Communicator) -> None:
         parts = source
         if kind is RedOpType.PREMUL_SUM:
-            parts = source.copy()
+            parts = copied(source)
             _before(parts, kind, op)
         communicator.reduce_scatter(memory, parts, _summed(kind))
         _after(memory, kind, communicator.size)
@@ -327,15 +340,14 @@ def all_to_all(
             raise RuntimeError("Number of tensor splits not equal to group size")
     for each in output_tensor_list:
         memory_of(each)
-    parts = np.concatenate([_in_rows(each) for each in input_tensor_list])
+    parts = joined([_in_rows(each) for each in input_tensor_list])
     counts = [each.numel() for each in input_tensor_list]
     received = [each.numel() for each in output_tensor_list]
 
     def body(communicator: Communicator) -> None:
-        output = np.empty(sum(received), parts.dtype)
+        output = empty(sum(received), parts)
         communicator.all_to_all(output, parts, received, counts)
-        for each, part in zip(output_tensor_list, np.split(output, np.cumsum(received)[:-1]), strict=True):
-            _fill([each], part[None])
+        _fill(output_tensor_list, output)
 
     return _exchange(
         chosen,
@@ -368,7 +380,7 @@ def all_to_all_single(
     source, memory = memory_of(input), memory_of(output)
     counts = _counts(input, input_split_sizes, chosen.size())
     received = _counts(output, output_split_sizes, chosen.size())
-    body = lambda each: each.all_to_all(memory, _apart(source, memory), received, counts)  # noqa: E731
+    body = lambda each: each.all_to_all(memory, apart(source, memory), received, counts)  # noqa: E731
     return _exchange(chosen, OpType.ALLTOALL_BASE, (input,), (output,), source, counts, received, body, async_op)
 
 
@@ -377,7 +389,7 @@ def _exchange(
     kind: OpType,
     inputs: tuple[Tensor, ...],
     outputs: tuple[Tensor, ...],
-    source: np.ndarray,
+    source: Memory,
     counts: Sequence[int],
     received: Sequence[int],
     exchange: Any,
@@ -482,7 +494,7 @@ def _root(group: ProcessGroup, global_rank: int | None, group_rank: int | None, 
 
 
 def _words(
-    kind: OpType, tensor: Tensor, memory: np.ndarray, root: int, op: RedOpType = RedOpType.SUM
+    kind: OpType, tensor: Tensor, memory: Memory, root: int, op: RedOpType = RedOpType.SUM
 ) -> tuple[int, int, int]:
     """What all processes have to agree on: kind, reduction, dtype and order in memory; elements; root."""
     return kind + 64 * op.value + 4096 * number_of(memory, tensor), memory.size, root
@@ -533,35 +545,31 @@ def _sizes(tensor: Tensor) -> str:
     return ", ".join(str(each) for each in tensor.shape)
 
 
-def _in_rows(tensor: Tensor) -> np.ndarray:
+def _in_rows(tensor: Tensor) -> Memory:
     """The elements row by row, whatever their order in memory is."""
     memory_of(tensor)
-    return tensor._mt_array.reshape(-1)
+    return in_rows(tensor._mt_array)
 
 
-def _fill(tensors: Sequence[Tensor], parts: np.ndarray) -> None:
-    for each, part in zip(tensors, parts, strict=True):
-        each._mt_array[...] = part.reshape(each._mt_array.shape)
+def _fill(tensors: Sequence[Tensor], parts: Memory) -> None:
+    """Write parts, one after the other, to tensors."""
+    for each, rows in zip(tensors, split(parts, [each.numel() for each in tensors]), strict=True):
+        deliver(each._mt_array, rows)
 
 
-def _apart(source: np.ndarray, memory: np.ndarray) -> np.ndarray:
-    """The source, copied if it is part of what is written."""
-    return source.copy() if np.may_share_memory(source, memory) else source
-
-
-def _before(memory: np.ndarray, kind: RedOpType, op: Any) -> None:
+def _before(memory: Memory, kind: RedOpType, op: Any) -> None:
     if kind is RedOpType.PREMUL_SUM:
         factor = op.factor
-        np.multiply(memory, factor.item() if isinstance(factor, Tensor) else factor, out=memory)
+        multiply(memory, factor.item() if isinstance(factor, Tensor) else factor)
 
 
 def _summed(kind: RedOpType) -> RedOpType:
     return RedOpType.SUM if kind is RedOpType.AVG or kind is RedOpType.PREMUL_SUM else kind
 
 
-def _after(memory: np.ndarray, kind: RedOpType, size: int) -> None:
+def _after(memory: Memory, kind: RedOpType, size: int) -> None:
     if kind is RedOpType.AVG:
-        np.divide(memory, memory.dtype.type(size), out=memory)
+        divide(memory, size)
 
 
 def _deprecated(name: str, better: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from mindtorch.autograd.history import mark_written
 from mindtorch.distributed.checks import check_tensor, memory_of
 from mindtorch.distributed.engines.communicator import Request
+from mindtorch.distributed.memory import Memory, deliver, index_of, is_part_of
 from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.work import Work
 from mindtorch.distributed.world import get_global_rank, get_group_rank, group_or_default, is_member
@@ -28,7 +29,7 @@ def isend(
             "Invalid destination rank: destination rank should not be the same as the rank of the current process."
         )
     memory = memory_of(tensor, p2p=True)
-    return chosen.message(lambda: chosen.communicator.start_send(memory, peer, tag), tensor, lambda request: None)
+    return chosen.message(lambda: chosen.engine_of(memory).start_send(memory, peer, tag), tensor, lambda request: None)
 
 
 def irecv(
@@ -43,7 +44,13 @@ def irecv(
     if peer == chosen.rank():
         raise ValueError("Invalid source rank: source rank should not be the same as the rank of the current process.")
     memory = memory_of(tensor, p2p=True)
-    is_whole = memory.base is not None or memory is tensor._mt_array
+    start = lambda: chosen.engine_of(memory).start_receive(memory, peer, tag)  # noqa: E731
+    return chosen.message(start, tensor, _taker(tensor, memory))
+
+
+def _taker(tensor: Tensor, memory: Memory) -> Callable[[Request], None]:
+    """What is to be done when a message has arrived in memory that is the tensor's, or a copy of it."""
+    is_whole = is_part_of(memory, tensor._mt_array)
 
     def finish(request: Request) -> None:
         if request.nbytes != memory.nbytes:
@@ -52,10 +59,10 @@ def irecv(
                 f"has {memory.nbytes}"
             )
         if not is_whole:
-            tensor._mt_array[...] = memory.reshape(tensor._mt_array.shape)
+            deliver(tensor._mt_array, memory)
         mark_written(tensor)
 
-    return chosen.message(lambda: chosen.communicator.start_receive(memory, peer, tag), tensor, finish)
+    return finish
 
 
 def send(tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
@@ -128,7 +135,28 @@ def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
         raise IndexError("list index out of range")
     if any(each.group is not p2p_op_list[0].group for each in p2p_op_list):
         raise ValueError("All ops need to use the same group.")
+    if index_of(p2p_op_list[0].tensor._mt_array) is not None:
+        return _begin_on_device(p2p_op_list)
     return [_begin(each) for each in p2p_op_list]
+
+
+def _begin_on_device(ops: list[P2POp]) -> list[Work]:
+    """All at once: on one stream, a message that waits for its receiver would keep back those behind it."""
+    group = ops[0].group
+    memories = [memory_of(each.tensor, p2p=True) for each in ops]
+    items = [(each.op is isend, memory, each.group_peer) for each, memory in zip(ops, memories, strict=True)]
+    request: list[Any] = []
+
+    def start() -> Any:
+        if not request:
+            request.append(group.engine_of(memories[0]).start_messages(items))
+        return request[0]
+
+    finishes = [
+        (lambda request: None) if each.op is isend else _taker(each.tensor, memory)
+        for each, memory in zip(ops, memories, strict=True)
+    ]
+    return [group.message(start, each.tensor, finish) for each, finish in zip(ops, finishes, strict=True)]
 
 
 def _begin(each: P2POp) -> Any:

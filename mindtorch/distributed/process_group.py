@@ -7,30 +7,35 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-import numpy as np
-
 from mindtorch.autograd.history import mark_written
 from mindtorch.distributed import checks
 from mindtorch.distributed.engines.communicator import Communicator, EngineError, PeerLost, Revoked
 from mindtorch.distributed.errors import DistBackendError
 from mindtorch.distributed.flight_recorder import RECORDER
+from mindtorch.distributed.memory import Memory, index_of
 from mindtorch.distributed.op_types import OpType
 from mindtorch.distributed.watchdog import WATCHDOG
 from mindtorch.distributed.work import Message, Queue, Work
+from mindtorch.lazy import lazy
 from mindtorch.tensor import Tensor
+
+hccl: Any = lazy("mindtorch.distributed.engines.hccl")
 
 
 class Call:
-    """One collective: its kind, its tensors, what the processes have to agree on, and what runs it."""
+    """One collective: its kind, its tensors, what the processes have to agree on, and what runs it.
 
-    __slots__ = ("body", "inputs", "kind", "memory", "outputs", "words")
+    `device`: the number of the device that its tensors are on, None for those of the CPU.
+    """
+
+    __slots__ = ("body", "device", "inputs", "kind", "memory", "outputs", "words")
 
     def __init__(
         self,
         kind: OpType,
         inputs: Sequence[Tensor],
         outputs: Sequence[Tensor],
-        memory: np.ndarray | None,
+        memory: Memory | None,
         words: tuple[int, int, int],
         body: Callable[[Communicator], None],
     ) -> None:
@@ -40,6 +45,7 @@ class Call:
         self.memory = memory
         self.words = words
         self.body = body
+        self.device = index_of(inputs[0]._mt_array) if inputs else None
 
 
 class ProcessGroup:
@@ -55,6 +61,7 @@ class ProcessGroup:
         timeout: timedelta,
     ) -> None:
         self.communicator = communicator
+        self._devices: dict[int, Any] = {}  # the communicators of devices, made by the first collective on each
         self.ranks = list(ranks)
         self.backend = backend
         self.group_name = name
@@ -106,17 +113,24 @@ class ProcessGroup:
 
     def _start(self, calls: list[Call], async_op: bool) -> Work | None:
         sequence = self._sequence
+        index = calls[0].device
+        moment = None if index is None else hccl.moment(index)
         if async_op:
             if self._queue is None:
                 self._queue = Queue(self.group_name)
             work = Work([each for call in calls for each in call.outputs])
-            return self._queue.add(work, lambda: self._run(calls, sequence))
+            if index is not None:
+                work.at_end = lambda: self.on_device(index).lead()
+            return self._queue.add(work, lambda: self._run(calls, sequence, moment))
         if self._queue is not None:
             self._queue.drain()
-        self._run(calls, sequence)
+        self._run(calls, sequence, moment)
+        if index is not None:
+            self.on_device(index).lead()
         return None
 
-    def _run(self, calls: list[Call], sequence: int) -> None:
+    def _run(self, calls: list[Call], sequence: int, moment: Any) -> None:
+        """`moment`: what a device has to have done before, None on the CPU."""
         if self.failure is not None:
             raise self._failure_error()
         communicator = self.communicator
@@ -128,7 +142,10 @@ class ProcessGroup:
             if communicator.differences((sequence, *words)):
                 self._raise_mismatch(calls, sequence)
             for call, entry in zip(calls, entries, strict=True):
-                call.body(communicator)
+                if moment is None:
+                    call.body(communicator)
+                else:
+                    self.on_device(call.device).perform(call, moment)
                 RECORDER.completed(entry)
                 for each in call.outputs:
                     mark_written(each)
@@ -145,6 +162,36 @@ class ProcessGroup:
         mine = "; ".join(checks.fingerprint_text(sequence, call.kind.name, call.inputs) for call in calls)
         said = self.communicator.gather_objects(f"{mine}{'' if len(calls) > 1 else _details(calls[0])}")
         raise RuntimeError(checks.mismatch_text(self.rank(), said))
+
+    # -------------------- devices --------------------
+
+    def on_device(self, index: int | None) -> Any:
+        """The communicator of a device of this process, and one of each other; the first call makes it, in all."""
+        found = self._devices.get(index)
+        if found is None:
+            if "hccl" not in self.backend:
+                raise RuntimeError("No backend type associated with device type npu")
+            found = self._devices[index] = hccl.HcclCommunicator(self.communicator, index, f"group {self.group_name}")
+        return found
+
+    def engine_of(self, memory: Memory) -> Any:
+        """The communicator for memory of the CPU, or of a device."""
+        index = index_of(memory)
+        return self.communicator if index is None else self.on_device(index)
+
+    def look_at_devices(self) -> None:
+        """Find out what has gone wrong since on devices: work there is not waited for."""
+        for each in list(self._devices.values()):
+            try:
+                late = each.late(self.timeout.total_seconds())
+            except EngineError as error:
+                self.failed(error)
+            else:
+                if late is None:
+                    continue
+                call, seconds = late
+                self.abort(self.timeout_text(call.kind, call, int(1000 * seconds)))
+            each.fail(str(self._failure_error()))
 
     # -------------------- messages --------------------
 
@@ -188,12 +235,16 @@ class ProcessGroup:
                 self._queue.drain()
             self._queue.close()
             self._queue = None
+        devices, self._devices = self._devices, {}
+        for each in devices.values():
+            each.free()
         if self.failure is None:
             self.communicator.free()
 
     @property
     def _engine(self) -> str:
-        return self.communicator.name.upper()
+        """What errors are said to come from."""
+        return "HCCL" if self._devices else self.communicator.name.upper()
 
     def _failure_error(self) -> DistBackendError:
         return DistBackendError(

@@ -48,8 +48,11 @@ class Watchdog:
 
 
 def _look_at(group: ProcessGroup) -> None:
+    if group.failure is not None:
+        return
+    group.look_at_devices()
     started = group.started
-    if started is None or group.failure is not None:
+    if started is None:
         return
     kind, since, call = started
     seconds = time.monotonic() - since

@@ -25,6 +25,7 @@ class Work:
         self._done = threading.Event()
         self._error: BaseException | None = None
         self._future: Future = Future()
+        self.at_end: Callable[[], None] | None = None  # what `wait` does when it has ended
 
     def is_completed(self) -> bool:
         """Whether it has ended, well or not."""
@@ -59,6 +60,8 @@ class Work:
             )
         if self._error is not None:
             raise self._error
+        if self.at_end is not None:
+            self.at_end()
         return True
 
     def synchronize(self) -> None:

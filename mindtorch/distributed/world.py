@@ -12,6 +12,8 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qs, urlparse
 
+from mindtorch.backends.npu.runtime import libraries
+from mindtorch.device import accelerator
 from mindtorch.distributed.engines import mpi
 from mindtorch.distributed.engines.communicator import Communicator, EngineError
 from mindtorch.distributed.engines.local import LocalCommunicator
@@ -31,15 +33,18 @@ class Backend(str):
     UCC = "ucc"
     MPI = "mpi"
     XCCL = "xccl"
+    HCCL = "hccl"
 
-    backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI]
-    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL}
+    backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, HCCL]
+    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "npu": HCCL}
 
     def __new__(cls, name: str) -> Backend:
         if not isinstance(name, str):
             raise ValueError(f"Backend constructor parameter must be string-ish, but got {name}")
         return super().__new__(cls, name.lower())
 
+
+_EVERYTHING = "cpu:gloo,npu:hccl"  # what groups are made of where there is an NPU and no backend is named
 
 # The backends that PyTorch has and this library does not, with PyTorch's words.
 _NOT_BUILT = {name: f"Distributed package doesn't have {name.upper()} built in" for name in ("nccl", "xccl", "ucc")}
@@ -101,8 +106,15 @@ def is_nccl_available() -> bool:
 is_ucc_available = is_xccl_available = is_nccl_available
 
 
+def is_hccl_available() -> bool:
+    """Whether CANN's library for collectives between NPUs is there."""
+    return libraries.find(libraries.COLLECTIVES[0]) is not None
+
+
 def is_backend_available(backend: str) -> bool:
     """Whether process groups of a backend can be made."""
+    if backend.lower() == Backend.HCCL:
+        return is_hccl_available() and is_mpi_available()
     return backend.lower() in ("gloo", "mpi") and is_mpi_available()
 
 
@@ -159,7 +171,8 @@ def get_backend(group: ProcessGroup | None = None) -> Backend:
 
 def get_backend_config(group: ProcessGroup | None = None) -> str:
     """The backend of each device."""
-    return f"cpu:{get_backend(group)}"
+    name = get_backend(group)
+    return str(name) if ":" in name else f"npu:{name}" if name == Backend.HCCL else f"cpu:{name}"
 
 
 def get_default_backend_for_device(device: Any) -> str:
@@ -247,14 +260,16 @@ def init_process_group(
 
 
 def _checked_backend(backend: str | None) -> str:
-    name = Backend(backend or Backend.GLOO)
-    parts = [part.rpartition(":")[2] for part in name.split(",")]
-    for each in parts:
+    name = Backend(backend or (_EVERYTHING if is_hccl_available() and accelerator() else Backend.GLOO))
+    for part in name.split(","):
+        each = part.rpartition(":")[2]
         if each in _NOT_BUILT:
             raise RuntimeError(_NOT_BUILT[each])
-        if each not in ("gloo", "mpi"):
+        if each == Backend.HCCL and not is_hccl_available():
+            raise RuntimeError("Distributed package doesn't have HCCL built in")
+        if each not in (Backend.GLOO, Backend.MPI, Backend.HCCL):
             raise ValueError(f"Unknown backend type {each}")
-    return parts[0]
+    return name
 
 
 def _mpi_world(rank: int, world_size: int) -> Communicator:

@@ -10,9 +10,9 @@ import numpy as np
 
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.runtime import device
-from mindtorch.backends.npu.runtime.api import acl, ignore, optional, out_pointer, recent_message, tag
+from mindtorch.backends.npu.runtime.api import acl, failed, ignore, out_pointer, recent_message, tag
 from mindtorch.backends.npu.runtime.codes import SUCCESS
-from mindtorch.backends.npu.runtime.stream import Event, Stream, current, new
+from mindtorch.backends.npu.runtime.stream import new
 
 _ROOT_INFO = 4108
 DTYPES = {
@@ -31,6 +31,7 @@ DTYPES = {
     "bfloat16": 11,
 }
 SUM, PRODUCT, MAX, MIN = range(4)
+LOST_PEER = 507048  # what streams report when those that they wait for are gone
 REMOTE = 21  # the asynchronous error of a process that is no more
 SEND, RECEIVE = 0, 1
 
@@ -111,26 +112,6 @@ class Communicator:
         self._lock = threading.Lock()
         _all.add(self)
 
-    # -------------------- the order of work --------------------
-
-    def follow(self, event: Event | None = None) -> None:
-        """Do what comes next after what the caller's stream, or an event, has been given so far."""
-        if event is None:
-            event = self.moment()
-        self.stream.wait_for(event)
-
-    def moment(self) -> Event:
-        """What the caller's stream has been given so far."""
-        event = Event()
-        event.record(current(self.index))
-        return event
-
-    def lead(self) -> None:
-        """Have the caller's stream go on after what was given to the communicator."""
-        event = Event()
-        event.record(self.stream)
-        current(self.index).wait_for(event)
-
     # -------------------- collectives --------------------
 
     def run(self, name: str, *arguments: Any) -> None:
@@ -167,10 +148,15 @@ class Communicator:
         _check(acl.HcclGetCommAsyncError(self.handle, address), "HcclGetCommAsyncError")
         return code.value
 
-    def abort(self) -> None:
-        """End what the communicator's stream is doing, as the others will not come."""
-        device.use(self.index)
-        ignore(acl.aclrtStreamAbort(self.stream.handle))
+    def give_up(self, reason: str) -> None:
+        """End what the communicator's stream is doing, and with it the use of the device in this process.
+
+        What waits for the stream goes on without its result, so nothing must be read from the device any more.
+        """
+        if self.index not in failed:
+            device.use(self.index)
+            failed[self.index] = LOST_PEER, reason
+            ignore(acl.aclrtStreamAbort(self.stream.handle))
 
     def destroy(self) -> None:
         """Give it back, after what it has begun."""
@@ -184,11 +170,6 @@ class Communicator:
 def error_text(code: int) -> str:
     """What HCCL calls an error."""
     return (acl.HcclGetErrorString(code) or b"").decode()
-
-
-def is_present() -> bool:
-    """Whether the library is there. Loads it."""
-    return optional("HcclGetRootInfo") is not None
 
 
 def _destroy_all() -> None:

@@ -1,22 +1,27 @@
 """HCCL: collectives between NPUs, beside a communicator of the same processes' hosts.
 
-The hosts compare what they are about to do, and notice processes that die; the devices move the numbers. A call returns
-when its work is on the communicator's stream, which follows the caller's stream and leads it afterwards: results are
+The hosts compare what they are about to do, and notice processes that die; the devices move the numbers. A collective
+is launched on the communicator's own stream, which follows the caller's stream and leads it afterwards: results are
 there for whatever the caller launches next, and the host has not waited.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from ctypes import c_uint64
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindtorch.backends.npu import hccl
 from mindtorch.backends.npu.array import NpuArray
-from mindtorch.backends.npu.runtime.api import check_usable
-from mindtorch.backends.npu.runtime.stream import Event
+from mindtorch.backends.npu.runtime.api import check_usable, failed
+from mindtorch.backends.npu.runtime.stream import Event, Stream, current, set_current
 from mindtorch.distributed.engines.communicator import Communicator, EngineError, PeerLost
 from mindtorch.distributed.reduce_op import RedOpType
+
+if TYPE_CHECKING:
+    from mindtorch.distributed.process_group import Call
 
 # The reductions that HCCL has, of numbers and of truth values: as bytes, of which the sum would not be one.
 _REDUCTIONS = {
@@ -38,6 +43,7 @@ class HcclCommunicator:
         self.host = host
         self.rank, self.size = host.rank, host.size
         self.index = index
+        self._last: tuple[Call, float, Event] | None = None
         check_usable(index)
         own = _run(lambda: hccl.root_info(index)) if host.rank == 0 else None
         info = host.gather_objects(own)[0]
@@ -93,61 +99,114 @@ class HcclCommunicator:
         self._do("HcclAlltoAllV", parts, *_table(counts), dtype, output, *_table(output_counts), dtype)
 
     def barrier(self) -> None:
-        """Of the devices, and then of the host with them."""
+        """Of the devices, and of the host with them."""
         self._do("HcclBarrier")
         self._devices.stream.synchronize()
 
     def _do(self, name: str, *arguments: Any) -> None:
-        devices = self._devices
-        devices.follow()
-        _run(lambda: devices.run(name, *arguments))
-        devices.lead()
+        _run(lambda: self._devices.run(name, *arguments))
 
     def _exchange(self, items: Sequence[tuple[int, NpuArray, int]]) -> None:
-        self._devices.follow()
         _run(lambda: self._devices.messages(items))
-        self._devices.lead()
+
+    # -------------------- the order of work --------------------
+
+    def perform(self, call: Call, moment: Event) -> None:
+        """Run a collective on the communicator's stream, after a moment on the caller's."""
+        stream = self._devices.stream
+        stream.wait_for(moment)
+        for each in (*call.inputs, *call.outputs):
+            each._mt_array.root.used_on(stream)
+        with on(stream):
+            call.body(self)
+        self._note(call)
+
+    def lead(self) -> None:
+        """Have the caller's stream go on after what was given to the communicator."""
+        current(self.index).wait_for(moment_of(self._devices.stream))
+
+    def _note(self, call: Call) -> None:
+        """Remember the last call for the watchdog, and since when it may be running."""
+        self._last = call, time.monotonic(), moment_of(self._devices.stream)
+
+    def late(self, seconds: float) -> tuple[Call, float] | None:
+        """The last call and how long it has taken, if that is too long. Raises what has gone wrong on the devices."""
+        if self._last is None:
+            return None
+        call, since, event = self._last
+        if event.is_done():
+            self._last = None
+            return None
+        self._check()
+        taken = time.monotonic() - since
+        return (call, taken) if taken > seconds else None
 
     # -------------------- messages --------------------
 
     def start_send(self, memory: NpuArray, peer: int, tag: int) -> DeviceRequest:
-        return self._message(hccl.SEND, memory, peer)
+        return self.start_messages([(True, memory, peer)])
 
     def start_receive(self, memory: NpuArray, peer: int | None, tag: int) -> DeviceRequest:
         if peer is None:
             raise EngineError("HCCL receives from a process that is named only")
-        return self._message(hccl.RECEIVE, memory, peer)
+        return self.start_messages([(False, memory, peer)])
 
-    def _message(self, kind: int, memory: NpuArray, peer: int) -> DeviceRequest:
-        self._exchange([(kind, memory, peer)])
-        return DeviceRequest(self._devices, memory, peer)
+    def start_messages(self, items: Sequence[tuple[bool, NpuArray, int]]) -> DeviceRequest:
+        """Several that need not come in this order: whether it is sent, memory, and peer of each."""
+        self._devices.stream.wait_for(moment(self.index))
+        self._exchange([(hccl.SEND if sent else hccl.RECEIVE, memory, peer) for sent, memory, peer in items])
+        return DeviceRequest(self._devices, *items[0][1:])
 
     # -------------------- failures and the end --------------------
 
-    def check(self) -> None:
-        """Raise what has gone wrong on the devices since."""
+    def _check(self) -> None:
         code = _run(self._devices.error)
         if code == hccl.REMOTE:
-            raise PeerLost(hccl.error_text(code))
+            raise PeerLost(f"a process has died: {hccl.error_text(code)}")
         if code:
             raise EngineError(f"{hccl.error_text(code)} ({code})")
 
     def revoke(self) -> None:
         self.host.revoke()
-        self._devices.abort()
+
+    def fail(self, reason: str) -> None:
+        """Give the device up, as the others will not come."""
+        self._devices.give_up(reason)
 
     def free(self) -> None:
-        _run(self._devices.destroy)
+        if self.index not in failed:
+            _run(self._devices.destroy)
+
+
+def moment(index: int) -> Event:
+    """What the caller's stream of a device has been given so far."""
+    return moment_of(current(index))
+
+
+def moment_of(stream: Stream) -> Event:
+    event = Event()
+    event.record(stream)
+    return event
+
+
+@contextmanager
+def on(stream: Stream) -> Iterator[None]:
+    """Launch on a stream."""
+    before = current(stream.device)
+    set_current(stream)
+    try:
+        yield
+    finally:
+        set_current(before)
 
 
 class DeviceRequest:
     """A message on its way between devices. It is taken when the communicator's stream has come to it."""
 
     def __init__(self, devices: hccl.Communicator, memory: NpuArray, peer: int) -> None:
-        self._event = Event()
-        self._event.record(devices.stream)
+        self._event = moment_of(devices.stream)
         self.source = peer
-        self.nbytes = memory.size * memory.itemsize
+        self.nbytes = memory.nbytes
 
     def test(self) -> bool:
         return self._event.is_done()

@@ -202,6 +202,7 @@ def synchronize(index: int) -> None:
     """Wait until a device has done everything that it was given."""
     use(index)
     check(acl.aclrtSynchronizeDevice(), "aclrtSynchronizeDevice")
+    use(index)
 
 
 def memory_info(index: int) -> tuple[int, int]:

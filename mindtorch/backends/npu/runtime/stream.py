@@ -35,6 +35,7 @@ class Stream:
         """Wait until everything on the stream is done."""
         device.use(self.device)
         check(acl.aclrtSynchronizeStream(self.handle), "aclrtSynchronizeStream")
+        device.use(self.device)  # again: work that another thread has given up meanwhile ends without its result
 
     def is_done(self) -> bool:
         device.use(self.device)
@@ -87,6 +88,7 @@ class Event:
         if self.handle is not None:
             device.use(self.device)
             check(acl.aclrtSynchronizeEvent(self.handle), "aclrtSynchronizeEvent")
+            device.use(self.device)
 
     def milliseconds_until(self, later: "Event") -> float:
         """How long after this event a later one happened. Both have to have happened, with `timed`."""

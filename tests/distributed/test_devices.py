@@ -1,0 +1,31 @@
+"""Process groups of NPUs, on the simulated device."""
+
+import os
+
+import pytest
+
+from tests.distributed.launch import needs_mpi, run
+from tests.npu import fixtures
+from tests.npu_simulator import build
+
+pytestmark = [
+    needs_mpi,
+    pytest.mark.skipif(
+        bool(build.unavailable()) and os.environ.get(fixtures.REQUIRED) != "1", reason=str(build.unavailable())
+    ),
+]
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_collectives_on_devices_give_what_they_give_on_the_cpu(ranks):
+    printed = run("devices.py", ranks, seconds=300)
+    assert printed.count("done") == ranks
+
+
+@pytest.mark.parametrize("how", ["killed", "late"])
+def test_a_device_whose_peer_does_not_come_gives_no_wrong_numbers(how):
+    assert "refused" in run("device_faults.py", 2, how)
+
+
+def test_a_process_that_is_alone():
+    assert run("devices.py", 1, "alone").count("done") == 1
