@@ -229,7 +229,8 @@ def main():
             part_of_it()
     dist.destroy_process_group()
     torch.npu.synchronize()
-    assert DEVICE.violations() == [], DEVICE.violations()
+    violations = DEVICE.violations()
+    assert not violations, violations
     assert not DEVICE.stats()["communicators"]
     print("done", os.getpid())
 
