@@ -29,3 +29,7 @@ def test_a_device_whose_peer_does_not_come_gives_no_wrong_numbers(how):
 
 def test_a_process_that_is_alone():
     assert run("devices.py", 1, "alone").count("done") == 1
+
+
+def test_each_call_that_fails_says_so_and_the_next_one_works():
+    assert run("device_injection.py", 2).count("swept") == 2

@@ -45,8 +45,7 @@ class HcclCommunicator:
         self.index = index
         self._last: tuple[Call, float, Event] | None = None
         check_usable(index)
-        own = _run(lambda: hccl.root_info(index)) if host.rank == 0 else None
-        info = host.gather_objects(own)[0]
+        info = _info_for_all(host, index)
         self._devices = _run(lambda: hccl.Communicator(info, host.size, host.rank, index, name))
 
     # -------------------- what the hosts do --------------------
@@ -176,6 +175,20 @@ class HcclCommunicator:
     def free(self) -> None:
         if self.index not in failed:
             _run(self._devices.destroy)
+
+
+def _info_for_all(host: Communicator, index: int) -> bytes:
+    """What the devices find each other by. The first process asks for it; if it gets none, all get the error."""
+    info, error = b"", ""
+    if host.rank == 0:
+        try:
+            info = hccl.root_info(index)
+        except hccl.HcclError as reason:
+            error = str(reason)
+    info, error = host.gather_objects((info, error))[0]
+    if error:
+        raise EngineError(error)
+    return info
 
 
 def moment(index: int) -> Event:
