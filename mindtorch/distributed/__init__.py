@@ -84,3 +84,4 @@ from mindtorch.distributed.world import new_subgroups as new_subgroups
 from mindtorch.distributed.world import new_subgroups_by_enumeration as new_subgroups_by_enumeration
 from mindtorch.distributed.world import shrink_group as shrink_group
 from mindtorch.distributed.world import split_group as split_group
+from mindtorch.nn.parallel.buckets import GradBucket as GradBucket

@@ -24,6 +24,11 @@ def test_training_equals_that_of_one_process(ranks):
     assert run("data_parallel.py", ranks).count("equal") == ranks
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_the_options_of_training(ranks):
+    assert run("data_parallel_options.py", ranks).count("equal") == ranks
+
+
 _SAID = re.compile(r"rank (\d) after ([\d.]+) s: MPI communicator encountered error set by ProcessGroupMPI: (.*)")
 
 

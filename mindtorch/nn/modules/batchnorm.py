@@ -101,6 +101,11 @@ class _BatchNorm(_NormBase):
             mean = var = None
         else:
             mean, var = self.running_mean, self.running_var
+        return self._normalized(input, mean, var, own_statistics, momentum)
+
+    def _normalized(
+        self, input: Tensor, mean: Tensor | None, var: Tensor | None, own_statistics: bool, momentum: float
+    ) -> Tensor:
         return F.batch_norm(input, mean, var, self.weight, self.bias, own_statistics, momentum, self.eps)
 
 

@@ -4,94 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from mindtorch.autograd.execution import queue_callback
-from mindtorch.autograd.grad_mode import is_grad_enabled
+from mindtorch.autograd.grad_mode import is_grad_enabled, no_grad
+from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
+from mindtorch.dtype import dtype as Dtype
 from mindtorch.futures import Future
 from mindtorch.lazy import lazy
 from mindtorch.nn.modules.module import Module
-from mindtorch.pytree import tree_leaves
+from mindtorch.nn.parallel.buckets import GradBucket, buckets_of
+from mindtorch.nn.parallel.joining import Join, Joinable, JoinHook
+from mindtorch.nn.parallel.reducer import Reducer
+from mindtorch.nn.utils.stateless import call_with
+from mindtorch.pytree import tree_map
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 dist: Any = lazy("mindtorch.distributed")  # most programs that import `nn` are one process
 
-_FIRST_BUCKET = 1 << 20  # bytes; the first is small, so that communication begins early
+
+@dataclass
+class _MixedPrecision:
+    """The dtypes in which a model computes, reduces gradients and keeps its buffers; parameters stay as they are."""
+
+    param_dtype: Dtype | None = None
+    reduce_dtype: Dtype | None = None
+    buffer_dtype: Dtype | None = None
 
 
-class GradBucket:
-    """Gradients that are reduced together, as communication hooks see them."""
-
-    def __init__(self, index: int, parameters: Sequence[Tensor]) -> None:
-        self._index = index
-        self._parameters = list(parameters)
-        self._is_last = False
-        self._buffer = ops.zeros(sum(each.numel() for each in parameters), dtype=parameters[0].dtype)
-        self._views = self._split(self._buffer)
-        self.waiting = 0
-        self.future: Future | None = None
-
-    def _split(self, buffer: Tensor) -> list[Tensor]:
-        parts = buffer.split([each.numel() for each in self._parameters])
-        return [part.view(each.shape) for part, each in zip(parts, self._parameters, strict=True)]
-
-    def index(self) -> int:
-        """The place of the bucket; the first is reduced first."""
-        return self._index
-
-    def buffer(self) -> Tensor:
-        """The gradients, flat, one after the other."""
-        return self._buffer
-
-    def set_buffer(self, buffer: Tensor) -> None:
-        """Take another tensor for the gradients."""
-        self._buffer = buffer
-        self._views = self._split(buffer)
-
-    def gradients(self) -> list[Tensor]:
-        """The parts of the buffer, in the shapes of the parameters."""
-        return list(self._views)
-
-    def parameters(self) -> list[Tensor]:
-        """The parameters."""
-        return list(self._parameters)
-
-    def is_last(self) -> bool:
-        """Whether it is reduced last."""
-        return self._is_last
-
-    def fill(self) -> None:
-        """Copy the gradients into the buffer, zeros for those that are missing."""
-        for parameter, view in zip(self._parameters, self._views, strict=True):
-            if parameter.grad is None:
-                view.zero_()
-            elif parameter.grad is not view:
-                view.copy_(parameter.grad)
-
-
-def buckets_of(parameters: Sequence[Tensor], cap: int) -> list[GradBucket]:
-    """The parameters in buckets of one dtype and at most `cap` bytes; those whose gradients come first are first."""
-    groups: list[list[Tensor]] = []
-    for each in reversed(parameters):
-        limit = min(_FIRST_BUCKET, cap) if len(groups) <= 1 else cap
-        fits = groups and groups[-1][0].dtype is each.dtype and sum(p.nbytes for p in groups[-1]) + each.nbytes <= limit
-        if fits:
-            groups[-1].append(each)
-        else:
-            groups.append([each])
-    made = [GradBucket(index, group) for index, group in enumerate(groups)]
-    made[-1]._is_last = True
-    return made
-
-
-class DistributedDataParallel(Module):
+class DistributedDataParallel(Module, Joinable):
     """Wraps a module so that after each backward pass its gradients are the means over all processes.
 
     Parameters and buffers begin as those of rank 0. Gradients are reduced in buckets of `bucket_cap_mb` MiB while the
     backward pass goes on. `find_unused_parameters=True` lets parameters take part that the outputs don't depend on;
-    otherwise such a parameter is an error of the next forward pass. `gradient_as_bucket_view=True` makes gradients
-    views of the buckets, which saves their memory.
+    otherwise such a parameter is an error of the next forward pass. `static_graph=True` finds out in the first pass
+    which parameters are used, and how often. `gradient_as_bucket_view=True` makes gradients views of the buckets, which
+    saves their memory.
     """
 
     def __init__(
@@ -100,7 +50,7 @@ class DistributedDataParallel(Module):
         device_ids: Any = None,
         output_device: Any = None,
         dim: int = 0,
-        broadcast_buffers: bool = True,
+        broadcast_buffers: bool | None = None,
         init_sync: bool = True,
         process_group: Any = None,
         bucket_cap_mb: float | None = None,
@@ -108,37 +58,49 @@ class DistributedDataParallel(Module):
         check_reduction: bool = False,
         gradient_as_bucket_view: bool = False,
         static_graph: bool = False,
+        delay_all_reduce_named_params: Any = None,
+        param_to_hook_all_reduce: Any = None,
+        mixed_precision: _MixedPrecision | None = None,
+        device_mesh: Any = None,
+        skip_all_reduce_unused_params: bool = False,
+        bucket_cap_mb_list: Any = None,
+        batched_grad_copy: bool = False,
+        forward_sync_buffers: bool | None = None,
     ) -> None:
         super().__init__()
-        if not dist.is_initialized():
-            raise ValueError(
-                "Default process group has not been initialized, please make sure to call init_process_group."
-            )
-        self.process_group = process_group or dist.group.WORLD
+        Joinable.__init__(self)
+        _refuse_given(
+            delay_all_reduce_named_params=delay_all_reduce_named_params,
+            param_to_hook_all_reduce=param_to_hook_all_reduce,
+            bucket_cap_mb_list=bucket_cap_mb_list,
+        )
+        self.process_group = _group(process_group, device_mesh)
         self.module = module
-        parameters = [each for each in module.parameters() if each.requires_grad]
-        if not parameters:
-            raise RuntimeError(
-                "DistributedDataParallel is not needed when a module doesn't have any parameters that require a "
-                "gradient."
-            )
-        if device_ids not in (None, []):
-            raise ValueError(
-                "DistributedDataParallel device_ids and output_device arguments only work with single-device/"
-                f"multiple-device GPU modules or CPU modules, but got device_ids {device_ids}, output_device "
-                f"{output_device}, and module parameters {({each.device for each in parameters})}."
-            )
+        self.device_mesh = device_mesh
+        parameters = _parameters_of(module, device_ids, output_device)
         self.dim = dim
-        self.broadcast_buffers = broadcast_buffers
-        self.find_unused_parameters = find_unused_parameters or static_graph
+        self.mixed_precision = mixed_precision
+        self.find_unused_parameters = find_unused_parameters
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.static_graph = static_graph
-        self.require_backward_grad_sync = True
+        self.require_forward_param_sync = True
+        self._divides_by_all = True
         self._parameters_to_reduce = parameters
+        sends_buffers = _sends_buffers(broadcast_buffers, forward_sync_buffers)
+        self.forward_sync_buffers = bool(sends_buffers)
         if init_sync:
             self._check_shapes()
-            self._synchronize()
-        self._reducer = Reducer(self, buckets_of(parameters, int((bucket_cap_mb or 25) * 2**20)))
+            self._send([*module.parameters(), *(module.buffers() if sends_buffers is not False else ())], 0)
+        self._reducer = Reducer(
+            parameters,
+            buckets_of(parameters, int((bucket_cap_mb or 25) * 2**20), _reduced_in(mixed_precision)),
+            self.process_group,
+            find_unused_parameters,
+            gradient_as_bucket_view,
+            static_graph,
+        )
+        if mixed_precision is not None and mixed_precision.buffer_dtype is not None:
+            _convert_buffers(module, mixed_precision.buffer_dtype)
 
     def _check_shapes(self) -> None:
         own = [(tuple(each.shape), str(each.dtype)) for each in self._parameters_to_reduce]
@@ -157,9 +119,28 @@ class DistributedDataParallel(Module):
                     "of the same param in process 0."
                 )
 
-    def _synchronize(self) -> None:
-        for each in [*self.module.parameters(), *self.module.buffers()]:
-            dist.broadcast(each.detach(), group=self.process_group, group_src=0)
+    def _send(self, tensors: Sequence[Tensor], rank: int) -> None:
+        with dist._coalescing_manager(self.process_group):
+            for each in tensors:
+                dist.broadcast(each.detach(), group=self.process_group, group_src=rank)
+
+    @property
+    def broadcast_buffers(self) -> bool:
+        """Whether forward passes begin with the buffers of one process."""
+        return self.forward_sync_buffers
+
+    @broadcast_buffers.setter
+    def broadcast_buffers(self, value: bool) -> None:
+        self.forward_sync_buffers = value
+
+    @property
+    def require_backward_grad_sync(self) -> bool:
+        """Whether gradients are reduced."""
+        return self._reducer.is_syncing
+
+    @require_backward_grad_sync.setter
+    def require_backward_grad_sync(self, value: bool) -> None:
+        self._reducer.is_syncing = value
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -175,135 +156,181 @@ class DistributedDataParallel(Module):
         """Reduce buckets by `hook(state, bucket)`, which gives a future of the reduced buffer."""
         if not callable(hook):
             raise TypeError("Communication hook must be callable.")
+        if self._reducer.hook is not None:
+            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         self._reducer.hook = lambda bucket: hook(state, bucket)
 
+    # -------------------- forward --------------------
+
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        reduces = is_grad_enabled() and self.require_backward_grad_sync
-        if reduces:
+        syncs = is_grad_enabled() and self.require_backward_grad_sync
+        if syncs:
             self._reducer.begin()
-        if self.broadcast_buffers and self.training and self.require_backward_grad_sync:
-            for each in self.module.buffers():
-                dist.broadcast(each.detach(), group=self.process_group, group_src=0)
-        output = self.module(*inputs, **kwargs)
-        if reduces:
+        self._say_that_there_are_inputs()
+        self._send_buffers()
+        if self._join_config.enable:
+            self._any_syncs(self.require_backward_grad_sync)
+        output = self._computed(inputs, kwargs)
+        self.require_forward_param_sync = syncs
+        if syncs:
             self._reducer.expect(output)
         return output
 
+    def _computed(self, inputs: tuple, kwargs: dict[str, Any]) -> Any:
+        dtype = None if self.mixed_precision is None else self.mixed_precision.param_dtype
+        if dtype is None:
+            return self.module(*inputs, **kwargs)
 
-class Reducer:
-    """Reduces buckets in the order that all processes share, as their gradients become complete."""
+        def converted(value: Any) -> Any:
+            return value.to(dtype) if isinstance(value, Tensor) and value.is_floating_point() else value
 
-    def __init__(self, owner: DistributedDataParallel, buckets: list[GradBucket]) -> None:
-        self._owner = owner
-        self._group = owner.process_group
-        self._buckets = buckets
-        self._bucket_of = {parameter: bucket for bucket in buckets for parameter in bucket.parameters()}
-        self._used: set[Tensor] = set()
-        self._unused: set[Tensor] = set()
-        self._next = len(buckets)
-        self._is_expecting = False
-        self.hook: Callable[[GradBucket], Future] = self._mean
-        for parameter in self._bucket_of:
-            parameter.register_post_accumulate_grad_hook(self._accumulated)
+        parameters = {name: converted(each) for name, each in self.module.named_parameters()}
+        inputs, kwargs = tree_map(converted, (inputs, kwargs))
+        return call_with(self.module, parameters, inputs, kwargs, tie_weights=True, strict=False)
 
-    def begin(self) -> None:
-        """A forward pass begins; the one before must have been reduced."""
-        if self._is_expecting and 0 < len(self._used) and self._next < len(self._buckets):
-            missing = [place for place, each in enumerate(self._owner._parameters_to_reduce) if each not in self._used]
-            raise RuntimeError(
-                "Expected to have finished reduction in the prior iteration before starting a new one. This error "
-                "indicates that your module has parameters that were not used in producing loss. You can enable unused "
-                "parameter detection by passing the keyword argument `find_unused_parameters=True` to "
-                "`torch.nn.parallel.DistributedDataParallel`, and by making sure all `forward` function outputs "
-                "participate in calculating loss.\nParameter indices which did not receive grad for rank "
-                f"{self._group.rank()}: {' '.join(str(place) for place in missing)}"
-            )
+    def _send_buffers(self) -> None:
+        buffers = list(self.module.buffers())
+        if buffers and self.forward_sync_buffers and self.training and self.require_forward_param_sync:
+            self._send(buffers, self._common_rank(True) if self._join_config.enable else 0)
 
-    def expect(self, output: Any) -> None:
-        """The gradients of these outputs are to be reduced."""
-        self._is_expecting = True
-        self._used = set()
-        self._unused = set()
-        self._next = 0
-        for bucket in self._buckets:
-            bucket.waiting = len(bucket.parameters())
-            bucket.future = None
-        if self._owner.find_unused_parameters:
-            reached = _leaves_below(output)
-            self._unused = {each for each in self._bucket_of if each not in reached}
+    # -------------------- uneven inputs --------------------
 
-    def _accumulated(self, parameter: Tensor) -> None:
-        if not self._is_expecting or not self._owner.require_backward_grad_sync:
-            return
-        if parameter in self._used:
-            raise RuntimeError(
-                "Expected to mark a variable ready only once. This error is caused by a parameter that takes part in "
-                "several backward passes, or by one that is shared by several checkpoints."
-            )
-        if not self._used:
-            queue_callback(self._finish)
-            for each in self._unused:
-                self._bucket_of[each].waiting -= 1
-        self._used.add(parameter)
-        self._bucket_of[parameter].waiting -= 1
-        self._reduce_complete()
+    def join(
+        self,
+        divide_by_initial_world_size: bool = True,
+        enable: bool = True,
+        throw_on_early_termination: bool = False,
+    ) -> Join:
+        """A `with` statement for a loop over inputs of which some processes have more than others.
 
-    def _reduce_complete(self) -> None:
-        while self._next < len(self._buckets) and self._buckets[self._next].waiting == 0:
-            bucket = self._buckets[self._next]
-            bucket.fill()
-            bucket.future = self.hook(bucket)
-            self._next += 1
-
-    def _mean(self, bucket: GradBucket) -> Future:
-        buffer = bucket.buffer().div_(self._group.size())
-        work = dist.all_reduce(buffer, group=self._group, async_op=True)
-        return work.get_future().then(lambda future: future.value()[0])  # type: ignore[union-attr]
-
-    def _finish(self) -> None:
-        """The backward pass has ended: hand out what was reduced."""
-        if self._next < len(self._buckets):
-            return  # parameters without a gradient: the next forward pass says which
-        used = self._used_by_any() if self._owner.find_unused_parameters else None
-        for bucket in self._buckets:
-            self._hand_out(bucket, used)
-        self._is_expecting = False
-
-    def _used_by_any(self) -> set[Tensor]:
-        everything = self._owner._parameters_to_reduce
-        said: list[Any] = [None] * self._group.size()
-        dist.all_gather_object(
-            said, [place for place, each in enumerate(everything) if each in self._used], self._group
+        Gradients are divided by the number of all processes, or with `divide_by_initial_world_size=False` by that of
+        the processes that had an input.
+        """
+        return Join(
+            [self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size
         )
-        return {everything[place] for each in said for place in each}
 
-    def _hand_out(self, bucket: GradBucket, used: set[Tensor] | None) -> None:
-        reduced = bucket.future.wait()  # type: ignore[union-attr]
-        reduced = reduced[0] if isinstance(reduced, list) else reduced
-        if reduced is not bucket.buffer():
-            bucket.buffer().copy_(reduced)
-        for parameter, view in zip(bucket.parameters(), bucket.gradients(), strict=True):
-            if used is not None and parameter not in used:
-                continue  # no process has used it: its gradient stays as it is
-            if self._owner.gradient_as_bucket_view:
-                parameter.grad = view
-            elif parameter.grad is None:
-                parameter.grad = view.clone()
-            else:
-                parameter.grad.detach().copy_(view)
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """What a process does that has no inputs left."""
+        self._divides_by_all = kwargs.get("divide_by_initial_world_size", True)
+        return _Shadow(self)
+
+    @property
+    def join_device(self) -> Device:
+        """Where the parameters are."""
+        return self._parameters_to_reduce[0].device
+
+    @property
+    def join_process_group(self) -> Any:
+        """The processes."""
+        return self.process_group
+
+    def _say_that_there_are_inputs(self) -> None:
+        work = Join.notify_join_context(self)
+        if work is not None and not self._divides_by_all:
+            work.wait()
+            self._reducer.divisor = int(work.result()[0].item())
+        elif not self._join_config.enable:
+            self._reducer.divisor = self.process_group.size()
+
+    def _any_syncs(self, own: bool) -> bool:
+        """Whether the processes that have inputs reduce the gradients of this iteration."""
+        count = ops.ones(1) if own else ops.zeros(1)
+        dist.all_reduce(count, group=self.process_group)
+        return bool(count.item())
+
+    def _common_rank(self, is_candidate: bool) -> int:
+        """The highest rank among the candidates."""
+        rank = ops.full((1,), self.process_group.rank() if is_candidate else -1)
+        dist.all_reduce(rank, dist.ReduceOp.MAX, group=self.process_group)
+        return int(rank.item())
 
 
-def _leaves_below(output: Any) -> set[Tensor]:
-    """The leaves that the tensors of an output depend on."""
-    waiting = [each.grad_fn for each in tree_leaves(output) if isinstance(each, Tensor) and each.grad_fn is not None]
-    seen = set(waiting)
-    found = {each for each in tree_leaves(output) if isinstance(each, Tensor)}
-    while waiting:
-        node = waiting.pop()
-        if hasattr(node, "variable"):
-            found.add(node.variable)
-        for following, _ in node.next_functions:
-            if following is not None and following not in seen:
-                seen.add(following)
-                waiting.append(following)
-    return found
+class _Shadow(JoinHook):
+    """Matches the collectives of processes that still have inputs."""
+
+    def __init__(self, model: DistributedDataParallel) -> None:
+        self._model = model
+
+    def main_hook(self) -> None:
+        model = self._model
+        if model.forward_sync_buffers and model.training and model.require_forward_param_sync:
+            buffers = list(model.module.buffers())
+            if buffers:
+                model._send(buffers, model._common_rank(False))
+        model.require_forward_param_sync = model._any_syncs(False)
+        if model.require_forward_param_sync:
+            model._reducer.shadow()
+
+    def post_hook(self, is_last_joiner: bool) -> None:
+        model = self._model
+        model._send([*model.module.parameters(), *model.module.buffers()], model._common_rank(is_last_joiner))
+
+
+# -------------------- arguments --------------------
+
+
+def _refuse_given(**arguments: Any) -> None:
+    for name, value in arguments.items():
+        if value:
+            raise NotImplementedError(f"DistributedDataParallel of mindtorch does not have the argument {name}")
+
+
+def _group(process_group: Any, device_mesh: Any) -> Any:
+    if process_group is not None and device_mesh is not None:
+        raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
+    if device_mesh is not None:
+        if device_mesh.ndim != 1:
+            raise RuntimeError(f"Only 1D device mesh is supported, but got {device_mesh}.")
+        return device_mesh.get_group(mesh_dim=0)
+    if not dist.is_initialized():
+        raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
+    return process_group or dist.group.WORLD
+
+
+def _parameters_of(module: Module, device_ids: Any, output_device: Any) -> list[Tensor]:
+    parameters = [each for each in module.parameters() if each.requires_grad]
+    if not parameters:
+        raise RuntimeError(
+            "DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient."
+        )
+    if device_ids not in (None, []):
+        raise ValueError(
+            "DistributedDataParallel device_ids and output_device arguments only work with single-device/"
+            f"multiple-device GPU modules or CPU modules, but got device_ids {device_ids}, output_device "
+            f"{output_device}, and module parameters {({each.device for each in parameters})}."
+        )
+    return parameters
+
+
+def _sends_buffers(broadcast_buffers: bool | None, forward_sync_buffers: bool | None) -> bool | None:
+    """Whether forward passes send buffers; None if they don't, but the constructor does."""
+    if broadcast_buffers is not None:
+        if forward_sync_buffers is not None:
+            warn(
+                "Both `broadcast_buffers` and `forward_sync_buffers` were specified. `broadcast_buffers` is deprecated "
+                "and its value is ignored when `forward_sync_buffers` is provided.",
+                FutureWarning,
+            )
+        else:
+            warn(
+                "`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead. IMPORTANT: unlike "
+                "`broadcast_buffers=False`, `forward_sync_buffers=False` still syncs buffers at init. If you rely on "
+                "buffers NOT being synced at init (e.g. rank-local buffers), keep using `broadcast_buffers=False` "
+                "until `init_sync_buffers` is available.",
+                FutureWarning,
+            )
+    if forward_sync_buffers is None:
+        return broadcast_buffers is not False
+    return True if forward_sync_buffers else None
+
+
+def _reduced_in(precision: _MixedPrecision | None) -> Dtype | None:
+    return None if precision is None else precision.reduce_dtype or precision.param_dtype
+
+
+@no_grad()
+def _convert_buffers(module: Module, dtype: Dtype) -> None:
+    for each in module.buffers():
+        if each.is_floating_point():
+            each.data = each.to(dtype)
