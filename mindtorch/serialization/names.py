@@ -112,6 +112,7 @@ _FILES = {
     "nn.modules": "activation batchnorm channelshuffle container conv distance dropout flatten fold instancenorm "
     "linear loss module normalization padding pixelshuffle pooling rnn sparse transformer upsampling",
     "nn.parallel": "data_parallel distributed",
+    "distributed.checkpoint": "metadata filesystem",
     "optim": "adadelta adagrad adam adamw adamax asgd lbfgs lr_scheduler nadam optimizer radam rmsprop rprop sgd "
     "sparse_adam swa_utils",
 }  # fmt: skip

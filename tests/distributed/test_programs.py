@@ -29,6 +29,12 @@ def test_the_options_of_training(ranks):
     assert run("data_parallel_options.py", ranks).count("equal") == ranks
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_training_goes_on_in_another_number_of_processes(tmp_path, ranks):
+    assert run("checkpoints.py", 2, "save", str(tmp_path)).count("equal") == 2
+    assert run("checkpoints.py", ranks, "load", str(tmp_path)).count("equal") == ranks
+
+
 _SAID = re.compile(r"rank (\d) after ([\d.]+) s: MPI communicator encountered error set by ProcessGroupMPI: (.*)")
 
 

@@ -1,0 +1,20 @@
+"""`torch.distributed.checkpoint`: checkpoints that several processes save, and any number of them loads."""
+
+from mindtorch.distributed.checkpoint import state_dict as state_dict
+from mindtorch.distributed.checkpoint.agreement import CheckpointException as CheckpointException
+from mindtorch.distributed.checkpoint.filesystem import FileSystemReader as FileSystemReader
+from mindtorch.distributed.checkpoint.filesystem import FileSystemWriter as FileSystemWriter
+from mindtorch.distributed.checkpoint.metadata import BytesStorageMetadata as BytesStorageMetadata
+from mindtorch.distributed.checkpoint.metadata import ChunkStorageMetadata as ChunkStorageMetadata
+from mindtorch.distributed.checkpoint.metadata import Metadata as Metadata
+from mindtorch.distributed.checkpoint.metadata import TensorStorageMetadata as TensorStorageMetadata
+from mindtorch.distributed.checkpoint.planner import DefaultLoadPlanner as DefaultLoadPlanner
+from mindtorch.distributed.checkpoint.planner import DefaultSavePlanner as DefaultSavePlanner
+from mindtorch.distributed.checkpoint.planner import LoadPlan as LoadPlan
+from mindtorch.distributed.checkpoint.planner import ReadItem as ReadItem
+from mindtorch.distributed.checkpoint.planner import SavePlan as SavePlan
+from mindtorch.distributed.checkpoint.planner import WriteItem as WriteItem
+from mindtorch.distributed.checkpoint.saving import Stateful as Stateful
+from mindtorch.distributed.checkpoint.saving import async_save as async_save
+from mindtorch.distributed.checkpoint.saving import load as load
+from mindtorch.distributed.checkpoint.saving import save as save

@@ -1,0 +1,262 @@
+"""Who saves and loads what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from mindtorch.distributed.checkpoint.chunks import chunks_of, size_of
+from mindtorch.distributed.checkpoint.flattening import flatten_state_dict, replace
+from mindtorch.distributed.checkpoint.metadata import (
+    BytesStorageMetadata,
+    ChunkStorageMetadata,
+    Metadata,
+    MetadataIndex,
+    TensorProperties,
+    TensorStorageMetadata,
+)
+from mindtorch.size import Size
+from mindtorch.tensor import Tensor
+
+_INVALID = "Failed to validate global plan"
+
+
+class WriteItemType(Enum):
+    """What is written: a tensor, a part of one, or something else."""
+
+    TENSOR = auto()
+    SHARD = auto()
+    BYTE_IO = auto()
+
+
+@dataclass(frozen=True)
+class TensorWriteData:
+    """A part of a tensor, and the whole that it is of."""
+
+    chunk: ChunkStorageMetadata
+    properties: TensorProperties
+    size: Size
+
+
+@dataclass(frozen=True)
+class WriteItem:
+    """One thing to write."""
+
+    index: MetadataIndex
+    type: WriteItemType
+    tensor_data: TensorWriteData | None = None
+
+    def nbytes(self) -> int:
+        """How much there is to write, for tensors."""
+        data = self.tensor_data
+        return 0 if data is None else data.properties.dtype.itemsize * _product(data.chunk.sizes)
+
+
+@dataclass(frozen=True)
+class ReadItem:
+    """A block of a saved part, and where it goes."""
+
+    dest_index: MetadataIndex
+    dest_offsets: Size
+    storage_index: MetadataIndex
+    storage_offsets: Size
+    lengths: Size | None
+
+
+@dataclass(frozen=True)
+class SavePlan:
+    """What one process writes."""
+
+    items: list[WriteItem]
+    planner_data: Any = None
+
+
+@dataclass(frozen=True)
+class LoadPlan:
+    """What one process reads."""
+
+    items: list[ReadItem]
+
+
+class DefaultSavePlanner:
+    """Each process writes its parts; what several have is written by one of them."""
+
+    def __init__(self, flatten_state_dict: bool = True) -> None:
+        self.flatten_state_dict = flatten_state_dict
+        self.state_dict: dict[str, Any] = {}
+
+    def set_up_planner(self, state_dict: Mapping[str, Any]) -> None:
+        """Begin with a state dict."""
+        self.state_dict, self.paths = dict(state_dict), {name: (name,) for name in state_dict}
+        if self.flatten_state_dict:
+            self.state_dict, self.paths = flatten_state_dict(state_dict)
+
+    def create_local_plan(self) -> SavePlan:
+        """What this process could write."""
+        items = [item for name, value in self.state_dict.items() for item in _write_items(name, value)]
+        return SavePlan(items, self.paths)
+
+    def create_global_plan(self, plans: Sequence[SavePlan]) -> tuple[list[SavePlan], Metadata]:
+        """What each process does write, and what there will be."""
+        writers = _writers(plans)
+        kept = [
+            SavePlan([item for item in plan.items if writers[item.index] == rank], plan.planner_data)
+            for rank, plan in enumerate(plans)
+        ]
+        paths = {name: path for plan in plans for name, path in plan.planner_data.items()}
+        return kept, Metadata(_described(kept), paths if self.flatten_state_dict else None)
+
+    def resolve_data(self, item: WriteItem) -> Any:
+        """The tensor, or the other thing, to write."""
+        value = self.state_dict[item.index.fqn]
+        if item.type is WriteItemType.BYTE_IO:
+            return value
+        return next(part for offsets, part in chunks_of(value) if offsets == item.index.offset)
+
+
+def _write_items(name: str, value: Any) -> list[WriteItem]:
+    if not isinstance(value, Tensor):
+        return [WriteItem(MetadataIndex(name), WriteItemType.BYTE_IO)]
+    size = size_of(value)
+    items = []
+    for offsets, part in chunks_of(value):
+        chunk = ChunkStorageMetadata(offsets, Size(part.shape))
+        kind = WriteItemType.TENSOR if part.shape == size else WriteItemType.SHARD
+        data = TensorWriteData(chunk, TensorProperties.create_from_tensor(value), size)
+        items.append(WriteItem(MetadataIndex(name, offsets), kind, data))
+    return items
+
+
+def _writers(plans: Sequence[SavePlan]) -> dict[MetadataIndex, int]:
+    """For each thing the process that writes it: of those that have it, the one with the least to write so far."""
+    having: dict[MetadataIndex, list[int]] = {}
+    items: dict[MetadataIndex, WriteItem] = {}
+    for rank, plan in enumerate(plans):
+        for item in plan.items:
+            having.setdefault(item.index, []).append(rank)
+            if items.setdefault(item.index, item).tensor_data != item.tensor_data:
+                raise ValueError(f"{_INVALID}: the processes have different tensors for {item.index.fqn}")
+    loads = [0] * len(plans)
+    writers = {}
+    for index, ranks in having.items():
+        writers[index] = min(ranks, key=lambda rank: loads[rank])
+        loads[writers[index]] += items[index].nbytes()
+    return writers
+
+
+def _described(plans: Sequence[SavePlan]) -> dict[str, TensorStorageMetadata | BytesStorageMetadata]:
+    found: dict[str, TensorStorageMetadata | BytesStorageMetadata] = {}
+    for item in (item for plan in plans for item in plan.items):
+        data = item.tensor_data
+        if data is None:
+            found[item.index.fqn] = BytesStorageMetadata()
+            continue
+        whole = found.setdefault(item.index.fqn, TensorStorageMetadata(data.properties, data.size, []))
+        if not isinstance(whole, TensorStorageMetadata) or whole.size != data.size:
+            raise ValueError(f"{_INVALID}: the processes have different things for {item.index.fqn}")
+        whole.chunks.append(data.chunk)
+    _check_complete(found)
+    return found
+
+
+def _check_complete(found: Mapping[str, TensorStorageMetadata | BytesStorageMetadata]) -> None:
+    for name, whole in found.items():
+        if isinstance(whole, TensorStorageMetadata):
+            count = sum(_product(chunk.sizes) for chunk in whole.chunks)
+            if count != _product(whole.size):
+                raise ValueError(
+                    f"{_INVALID}: the parts of {name} have {count} elements, the tensor has {_product(whole.size)}"
+                )
+
+
+def _product(sizes: Sequence[int]) -> int:
+    result = 1
+    for each in sizes:
+        result *= each
+    return result
+
+
+class DefaultLoadPlanner:
+    """Each process reads what its tensors need, in whatever parts it was saved."""
+
+    def __init__(self, flatten_state_dict: bool = True, allow_partial_load: bool = False) -> None:
+        self.flatten_state_dict = flatten_state_dict
+        self.allow_partial_load = allow_partial_load
+        self.state_dict: dict[str, Any] = {}
+
+    def set_up_planner(self, state_dict: dict[str, Any], metadata: Metadata) -> None:
+        """Begin with a state dict, whose values are replaced and whose tensors are filled."""
+        self.original, self.metadata = state_dict, metadata
+        self.state_dict, self.paths = dict(state_dict), {name: (name,) for name in state_dict}
+        if self.flatten_state_dict:
+            self.state_dict, self.paths = flatten_state_dict(state_dict)
+
+    def create_local_plan(self) -> LoadPlan:
+        """What this process reads."""
+        items = []
+        for name, value in self.state_dict.items():
+            saved = self.metadata.state_dict_metadata.get(name)
+            if saved is not None:
+                items += _read_items(name, value, saved)
+            elif not self.allow_partial_load:
+                raise RuntimeError(f"Missing key in checkpoint state_dict: {name}.")
+        return LoadPlan(items)
+
+    def resolve_tensor(self, item: ReadItem) -> Tensor:
+        """Where a block goes."""
+        parts = chunks_of(self.state_dict[item.dest_index.fqn])
+        part = next(part for offsets, part in parts if offsets == item.dest_index.offset)
+        return _block(part, item.dest_offsets, item.lengths)
+
+    def load_bytes(self, item: ReadItem, value: Any) -> None:
+        """Take something that is no tensor."""
+        replace(self.original, self.paths[item.dest_index.fqn], value)
+
+
+def _read_items(name: str, value: Any, saved: TensorStorageMetadata | BytesStorageMetadata) -> list[ReadItem]:
+    if isinstance(saved, BytesStorageMetadata):
+        if isinstance(value, Tensor):
+            raise ValueError(f"Invalid checkpoint metadata for {name}, expected a tensor but found {type(saved)}")
+        return [ReadItem(MetadataIndex(name), Size(), MetadataIndex(name), Size(), None)]
+    if not isinstance(value, Tensor):
+        raise ValueError(
+            f"Invalid checkpoint metadata for {name}, expected BytesStorageMetadata but found {type(saved)}"
+        )
+    if saved.size != size_of(value):
+        raise ValueError(f"Size mismatch between saved {saved.size} and current: {size_of(value)} for {name}")
+    return [
+        item
+        for offsets, part in chunks_of(value)
+        for chunk in saved.chunks
+        for item in _overlap(name, offsets, part.shape, chunk)
+    ]
+
+
+def _overlap(name: str, offsets: Size, sizes: Sequence[int], chunk: ChunkStorageMetadata) -> list[ReadItem]:
+    starts = [max(pair) for pair in zip(offsets, chunk.offsets, strict=True)]
+    ends = [
+        min(first + size, other + length)
+        for first, size, other, length in zip(offsets, sizes, chunk.offsets, chunk.sizes, strict=True)
+    ]
+    if any(end <= start for start, end in zip(starts, ends, strict=True)):
+        return []
+    return [
+        ReadItem(
+            MetadataIndex(name, offsets),
+            Size(start - offset for start, offset in zip(starts, offsets, strict=True)),
+            MetadataIndex(name, chunk.offsets),
+            Size(start - offset for start, offset in zip(starts, chunk.offsets, strict=True)),
+            Size(end - start for start, end in zip(starts, ends, strict=True)),
+        )
+    ]
+
+
+def _block(tensor: Tensor, offsets: Sequence[int], lengths: Sequence[int] | None) -> Tensor:
+    for dim, (offset, length) in enumerate(zip(offsets, lengths or (), strict=True)):
+        tensor = tensor.narrow(dim, offset, length)
+    return tensor
+
+
+block_of = _block

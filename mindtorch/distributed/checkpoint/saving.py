@@ -1,0 +1,162 @@
+"""`save`, `async_save` and `load`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from copy import deepcopy
+from typing import Any, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
+
+from mindtorch.autograd.grad_mode import no_grad
+from mindtorch.distributed.checkpoint.agreement import Together
+from mindtorch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
+from mindtorch.distributed.checkpoint.metadata import Metadata
+from mindtorch.distributed.checkpoint.planner import DefaultLoadPlanner, DefaultSavePlanner
+from mindtorch.distributed.process_group import ProcessGroup
+from mindtorch.distributed.world import new_group
+from mindtorch.pytree import tree_map
+from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
+
+_ALONE = (
+    "torch.distributed is disabled, unavailable or uninitialized, assuming the intent is to {} in a single process."
+)
+    "torch.distributed is disabled, unavailable or uninitialized, assuming the intent is to {} in a single process."
+)
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """What `save` and `load` ask for its state, and give it back."""
+
+    def state_dict(self) -> dict[str, Any]: ...
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None: ...
+
+
+def save(
+    state_dict: Mapping[str, Any],
+    *,
+    checkpoint_id: str | os.PathLike | None = None,
+    storage_writer: FileSystemWriter | None = None,
+    planner: DefaultSavePlanner | None = None,
+    process_group: ProcessGroup | None = None,
+    no_dist: bool = False,
+    use_collectives: bool = True,
+) -> Metadata:
+    """Save what all processes have: each writes its parts, and what several have is written by one.
+
+    Values with `state_dict` and `load_state_dict` are saved by their state. An error in one process is a
+    `CheckpointException` in all; then there is no new checkpoint, and an old one is as it was.
+    """
+    if not use_collectives:
+        raise NotImplementedError("checkpoints are saved by processes that talk to each other (use_collectives=True)")
+    together = Together(process_group, no_dist)
+    if together.group is None:
+        warn(_ALONE.format("save"))
+    return _save(_states(state_dict), _writer(checkpoint_id, storage_writer), planner or DefaultSavePlanner(), together)
+
+
+def _save(
+    state_dict: Mapping[str, Any], writer: FileSystemWriter, planner: DefaultSavePlanner, together: Together
+) -> Metadata:
+    planner.set_up_planner(state_dict)
+    plans = together.everywhere("plan", planner.create_local_plan)
+    kept, metadata, mark = together.by_first("plan", lambda: (*planner.create_global_plan(plans), writer.prepare()))
+    own = kept[together.rank]
+    results = together.everywhere("write", lambda: writer.write_data(own, planner, together.rank, mark))
+    together.by_first("finish", lambda: writer.finish(metadata, results))
+    return metadata
+
+
+def async_save(
+    state_dict: Mapping[str, Any],
+    *,
+    checkpoint_id: str | os.PathLike | None = None,
+    storage_writer: FileSystemWriter | None = None,
+    planner: DefaultSavePlanner | None = None,
+    process_group: ProcessGroup | None = None,
+    no_dist: bool = False,
+    use_collectives: bool = True,
+) -> Future:
+    """Copy the state and save it in a thread; `result()` of what this returns waits for the end."""
+    if not use_collectives:
+        raise NotImplementedError("checkpoints are saved by processes that talk to each other (use_collectives=True)")
+    together = Together(process_group, no_dist)
+    if together.group is not None:
+        together.group = _group_of_the_thread(together.group)
+    arguments = _copied(_states(state_dict)), _writer(checkpoint_id, storage_writer), planner or DefaultSavePlanner()
+    executor = ThreadPoolExecutor(1, "checkpoint")
+    future = executor.submit(_save, *arguments, together)
+    executor.shutdown(wait=False)
+    return future
+
+
+_groups: WeakKeyDictionary[ProcessGroup, ProcessGroup] = WeakKeyDictionary()
+
+
+def _group_of_the_thread(group: ProcessGroup) -> ProcessGroup:
+    """A group of the same processes, so that what the thread says does not get between the calls of the program."""
+    if group not in _groups:
+        _groups[group] = new_group(group.ranks)
+    return _groups[group]
+
+
+@no_grad()
+def _copied(state_dict: Mapping[str, Any]) -> dict[str, Any]:
+    return tree_map(lambda each: each.detach().clone() if isinstance(each, Tensor) else deepcopy(each), state_dict)
+
+
+@no_grad()
+def load(
+    state_dict: dict[str, Any],
+    *,
+    checkpoint_id: str | os.PathLike | None = None,
+    storage_reader: FileSystemReader | None = None,
+    planner: DefaultLoadPlanner | None = None,
+    process_group: ProcessGroup | None = None,
+    no_dist: bool = False,
+) -> None:
+    """Fill the tensors of a state dict from a checkpoint, and replace its other values.
+
+    Any number of processes may have saved it: each reads the parts that it needs.
+    """
+    together = Together(process_group, no_dist)
+    if together.group is None:
+        warn(_ALONE.format("load"))
+    reader = storage_reader or FileSystemReader(_given(checkpoint_id))
+    reader.reset(checkpoint_id)
+    chosen = planner or DefaultLoadPlanner()
+    states = _states(state_dict)
+
+    def read() -> None:
+        chosen.set_up_planner(states, reader.read_metadata())
+        reader.read_data(chosen.create_local_plan(), chosen)
+
+    together.everywhere("read", read)
+    for name, value in list(state_dict.items()):
+        if _has_state(value):
+            value.load_state_dict(states[name])
+        else:
+            state_dict[name] = states[name]
+
+
+def _states(state_dict: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value.state_dict() if _has_state(value) else value for name, value in state_dict.items()}
+
+
+def _has_state(value: Any) -> bool:
+    return isinstance(value, Stateful) and not isinstance(value, Tensor)
+
+
+def _writer(checkpoint_id: str | os.PathLike | None, writer: FileSystemWriter | None) -> FileSystemWriter:
+    chosen = writer or FileSystemWriter(_given(checkpoint_id))
+    chosen.reset(checkpoint_id)
+    return chosen
+
+
+def _given(checkpoint_id: str | os.PathLike | None) -> str | os.PathLike:
+    if checkpoint_id is None:
+        raise RuntimeError("`checkpoint_id` must be specified if storage_reader/storage_writer is None.")
+    return checkpoint_id
