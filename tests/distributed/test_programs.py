@@ -35,6 +35,15 @@ def test_training_goes_on_in_another_number_of_processes(tmp_path, ranks):
     assert run("checkpoints.py", ranks, "load", str(tmp_path)).count("equal") == ranks
 
 
+def test_meshes():
+    assert run("meshes.py", 4).count("equal") == 4
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_an_optimizer_with_its_state_spread(ranks):
+    assert run("sharded_optimizer.py", ranks).count("equal") == ranks
+
+
 _SAID = re.compile(r"rank (\d) after ([\d.]+) s: MPI communicator encountered error set by ProcessGroupMPI: (.*)")
 
 

@@ -15,14 +15,12 @@ from mindtorch.distributed.checkpoint.filesystem import FileSystemReader, FileSy
 from mindtorch.distributed.checkpoint.metadata import Metadata
 from mindtorch.distributed.checkpoint.planner import DefaultLoadPlanner, DefaultSavePlanner
 from mindtorch.distributed.process_group import ProcessGroup
-from mindtorch.distributed.world import new_group
+from mindtorch.distributed.world import default_group, new_group
 from mindtorch.pytree import tree_map
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
 
 _ALONE = (
-    "torch.distributed is disabled, unavailable or uninitialized, assuming the intent is to {} in a single process."
-)
     "torch.distributed is disabled, unavailable or uninitialized, assuming the intent is to {} in a single process."
 )
 
@@ -97,7 +95,12 @@ _groups: WeakKeyDictionary[ProcessGroup, ProcessGroup] = WeakKeyDictionary()
 
 
 def _group_of_the_thread(group: ProcessGroup) -> ProcessGroup:
-    """A group of the same processes, so that what the thread says does not get between the calls of the program."""
+    """A group of the same processes, so that what the thread says does not get between the calls of the program.
+
+    A group of some of the processes can't be made by them alone: the program has made it for this.
+    """
+    if group is not default_group():
+        return group
     if group not in _groups:
         _groups[group] = new_group(group.ranks)
     return _groups[group]

@@ -182,15 +182,17 @@ class Reducer:
     # -------------------- for the others --------------------
 
     def shadow(self) -> None:
-        """Take part in a backward pass of the other processes, with gradients of zeros."""
+        """Take part in a backward pass of the other processes, with gradients of zeros.
+
+        Their mean is handed out here as well: an optimizer whose state is spread steps for the others.
+        """
         for bucket in self._buckets:
             bucket.buffer.zero_()
             self._reduce(bucket)
-        if self._used_somewhere is None and (self._find_unused or self._is_static):
-            used = self._all_used([False] * len(self._parameters))
-            self._used_somewhere = used if self._is_static else None
+        self._uses = Counter()
+        used = self._used_by_any()
         for bucket in self._buckets:
-            bucket.take()
+            self._hand_out(bucket, used)
 
 
 def _first(future: Future) -> Tensor:
