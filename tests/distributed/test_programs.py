@@ -44,6 +44,17 @@ def test_an_optimizer_with_its_state_spread(ranks):
     assert run("sharded_optimizer.py", ranks).count("equal") == ranks
 
 
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_spread_tensors(ranks):
+    assert run("spread_tensors.py", ranks).count("equal") == ranks
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_spread_models(tmp_path, ranks):
+    assert run("spread_models.py", ranks, "save", str(tmp_path)).count("equal") == ranks
+    assert run("spread_models.py", 3, "load", str(tmp_path)).count("equal") == 3
+
+
 _SAID = re.compile(r"rank (\d) after ([\d.]+) s: MPI communicator encountered error set by ProcessGroupMPI: (.*)")
 
 

@@ -1,0 +1,187 @@
+"""The parameters of a module that are gathered together, and whose gradients are reduced together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch.autograd.function import Function, once_differentiable
+from mindtorch.autograd.grad_mode import no_grad
+from mindtorch.dispatch import ops
+from mindtorch.distributed.collectives import all_gather_single, all_reduce, reduce_scatter_single
+from mindtorch.distributed.device_mesh import DeviceMesh
+from mindtorch.distributed.fsdp.policies import MixedPrecisionPolicy
+from mindtorch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.nn.modules.module import Module
+from mindtorch.nn.parameter import Parameter
+from mindtorch.tensor import Tensor
+
+Places = list[tuple[Module, str]]  # the modules that have a parameter, and how they call it
+
+
+class ParameterGroup:
+    """Parameters that are spread along their first dimension, and whole between `unshard` and `reshard`."""
+
+    def __init__(self, places: dict[Tensor, Places], mesh: DeviceMesh, policy: MixedPrecisionPolicy) -> None:
+        self.mesh = mesh
+        self.policy = policy
+        self.shards = mesh.shape[-1]
+        self.group = mesh.get_group(mesh.ndim - 1)
+        self.syncs = self.all_reduces = self.reshards_after_backward = True
+        self._places = list(places.values())
+        placements = (*[Replicate()] * (mesh.ndim - 1), Shard(0))
+        self.spread = [_spread(each, mesh, placements) for each in places]
+        self._put(self.spread)
+        self._whole: list[Tensor] | None = None
+        self._made_at: list[int] = []
+        self._by_memory: dict[int, int] = {}
+        self._pending: list[Tensor | None] = [None] * len(self.spread)
+
+    def _put(self, tensors: Sequence[Tensor]) -> None:
+        for places, tensor in zip(self._places, tensors, strict=True):
+            for module, name in places:
+                module._parameters[name] = tensor  # type: ignore[assignment]
+
+    # -------------------- whole and spread --------------------
+
+    @no_grad()
+    def unshard(self) -> list[Tensor]:
+        """The whole parameters. They are gathered if they are not here, or if the parts have changed since."""
+        versions = [each._local_tensor._version for each in self.spread]
+        if self._whole is None or versions != self._made_at:
+            self._whole = self._gathered()
+            self._made_at = versions
+            self._by_memory = {each.untyped_storage().data_ptr(): i for i, each in enumerate(self._whole)}
+        return self._whole
+
+    def reshard(self) -> None:
+        """Forget the whole parameters."""
+        self._whole, self._by_memory = None, {}
+        self._put(self.spread)
+
+    def _gathered(self) -> list[Tensor]:
+        whole: list[Any] = [None] * len(self.spread)
+        for dtype, members in self._by_dtype(lambda each: self.policy.param_dtype or each.dtype).items():
+            rows = ops.cat([self._rows(self.spread[i]._local_tensor.to(dtype), i) for i in members])
+            output = ops.empty((self.shards, rows.numel()), dtype=dtype)
+            all_gather_single(output, rows, group=self.group)
+            for i, part in zip(members, output.split([self._length(i) for i in members], 1), strict=True):
+                shape = self.spread[i].shape
+                whole[i] = part.reshape(-1)[: shape.numel()].clone().view(shape)
+        return whole
+
+    def _by_dtype(self, dtype_of: Any) -> dict[Dtype, list[int]]:
+        found: dict[Dtype, list[int]] = {}
+        for i, each in enumerate(self.spread):
+            found.setdefault(dtype_of(each), []).append(i)
+        return found
+
+    def _length(self, i: int) -> int:
+        """How many elements of a parameter each process has, those that are missing at the end included."""
+        shape = self.spread[i].shape
+        return -(-shape[0] // self.shards) * (shape.numel() // max(shape[0], 1))
+
+    def _rows(self, local: Tensor, i: int) -> Tensor:
+        missing = self._length(i) - local.numel()
+        flat = local.reshape(-1)
+        return flat if not missing else ops.cat([flat, flat.new_zeros(missing)])
+
+    def enter(self) -> None:
+        """Give the modules whole parameters that gradients go through."""
+        self._put(_Unshard.apply(self, *self.spread))
+
+    def leave(self, forget: bool) -> None:
+        """Give the modules the spread parameters back."""
+        self._put(self.spread)
+        if forget:
+            self.reshard()
+
+    # -------------------- saved tensors --------------------
+
+    def place_in(self, tensor: Tensor) -> int | None:
+        """Which whole parameter a tensor is, or is a view of."""
+        return self._by_memory.get(tensor.untyped_storage().data_ptr()) if self._by_memory else None
+
+    # -------------------- gradients --------------------
+
+    @no_grad()
+    def reduced(self, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """The means of the gradients, spread as the parameters are; None while gradients are only summed up here."""
+        grads = [_added(kept, grad) for kept, grad in zip(self._pending, grads, strict=True)]
+        if not self.syncs:
+            self._pending = list(grads)
+            return [None] * len(grads)
+        self._pending = [None] * len(grads)
+        results: list[Tensor | None] = [None] * len(grads)
+        for dtype, members in self._by_dtype(self._reduced_in).items():
+            output = self._reduce([grads[i] for i in members], members, dtype)
+            used = output[-len(members) :].tolist()
+            lengths = [self._length(i) for i in members]
+            for i, part, count in zip(members, output[: -len(members)].split(lengths), used, strict=True):
+                if count:
+                    results[i] = self._of_parameter(part, i)
+        return results
+
+    def _reduced_in(self, parameter: Tensor) -> Dtype:
+        return self.policy.reduce_dtype or self.policy.param_dtype or parameter.dtype
+
+    def _reduce(self, grads: Sequence[Tensor | None], members: Sequence[int], dtype: Dtype) -> Tensor:
+        """The sums of all processes for this one, and for each parameter whether one of them has used it."""
+        parts = [self._all_rows(grad, i, dtype) for grad, i in zip(grads, members, strict=True)]
+        flags = ops.stack([ops.full((self.shards,), float(grad is not None), dtype=dtype) for grad in grads], 1)
+        rows = ops.cat([*parts, flags], 1)
+        output = ops.empty(rows.shape[1], dtype=dtype)
+        reduce_scatter_single(output, rows, group=self.group)
+        if self.mesh.ndim > 1 and self.all_reduces:
+            all_reduce(output, group=self.mesh.get_group(0))
+        return output
+
+    def _all_rows(self, grad: Tensor | None, i: int, dtype: Dtype) -> Tensor:
+        flat = ops.zeros(self.shards * self._length(i), dtype=dtype)
+        if grad is not None:
+            flat[: grad.numel()] = grad.reshape(-1)
+        return flat.view(self.shards, -1)
+
+    def _of_parameter(self, part: Tensor, i: int) -> DTensor:
+        parameter = self.spread[i]
+        local = parameter._local_tensor
+        mean = part[: local.numel()].view(local.shape).to(local.dtype) / self.mesh.size()
+        return DTensor(mean, self.mesh, parameter.placements, parameter.shape)
+
+
+def _added(kept: Tensor | None, grad: Tensor | None) -> Tensor | None:
+    if kept is None or grad is None:
+        return kept if grad is None else grad
+    return kept + grad
+
+
+def _spread(parameter: Tensor, mesh: DeviceMesh, placements: Any) -> Any:
+    if parameter.ndim == 0:
+        raise ValueError(
+            "fully_shard doesn't support scalar parameters. Change them to 1D tensors with numel equal to 1."
+        )
+    if isinstance(parameter, DTensor):
+        raise NotImplementedError("fully_shard of parameters that are DTensors already")
+    spread = distribute_tensor(parameter.detach(), mesh, placements, src_data_rank=None)
+    return Parameter(spread, parameter.requires_grad)
+
+
+class _Unshard(Function):
+    """From the spread parameters to the whole ones; gradients the other way."""
+
+    @staticmethod
+    def forward(ctx: Any, group: ParameterGroup, *spread: Tensor) -> tuple[Tensor, ...]:
+        ctx.group = group
+        ctx.set_materialize_grads(False)
+        whole = [each.view_as(each) for each in group.unshard()]
+        ctx.mark_non_differentiable(*[each for each, own in zip(whole, spread, strict=True) if not own.requires_grad])
+        return tuple(whole)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor | None) -> tuple:
+        reduced = ctx.group.reduced(grads)
+        if ctx.group.reshards_after_backward:
+            ctx.group.reshard()
+        return None, *reduced

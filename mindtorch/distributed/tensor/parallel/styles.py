@@ -1,0 +1,136 @@
+"""How the matrices of linear layers are spread: by columns or by rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatch
+from typing import Any
+
+from mindtorch.distributed.device_mesh import DeviceMesh, active_mesh
+from mindtorch.distributed.tensor.dtensor import DTensor, distribute_tensor
+from mindtorch.distributed.tensor.modules import distribute_module
+from mindtorch.distributed.tensor.placement_types import Placement, Replicate, Shard
+from mindtorch.nn.modules.linear import Linear
+from mindtorch.nn.modules.module import Module
+from mindtorch.nn.parameter import Parameter
+from mindtorch.warning import warn
+
+
+class ParallelStyle(ABC):
+    """How a module is spread."""
+
+    src_data_rank: int | None = 0
+
+    @abstractmethod
+    def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module: ...
+
+
+class _LinearStyle(ParallelStyle):
+    """What both have in common: where the matrix and the bias are cut, and how inputs and outputs are spread."""
+
+    _parameters: Mapping[str, Placement]
+
+    def __init__(self, inputs: Placement, wanted: Placement, outputs: Placement, use_local_output: bool) -> None:
+        self.input_layouts = (inputs,)
+        self.desired_input_layouts = (wanted,)
+        self.output_layouts = (outputs,)
+        self.use_local_output = use_local_output
+
+    def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
+        if not isinstance(module, Linear):
+            raise NotImplementedError(
+                f"{type(self).__name__} currently only support nn.Linear and nn.Embedding! (Here, nn.Linear only.)"
+            )
+        return distribute_module(module, device_mesh, self._partition, self._prepare_input, self._prepare_output)
+
+    def _partition(self, name: str, module: Module, mesh: DeviceMesh) -> None:
+        for key, each in module.named_parameters(recurse=False):
+            spread = distribute_tensor(each.detach(), mesh, [self._parameters[key]], src_data_rank=self.src_data_rank)
+            module.register_parameter(key, Parameter(spread, each.requires_grad))
+
+    def _prepare_input(self, module: Module, inputs: Any, mesh: DeviceMesh) -> Any:
+        first, *others = inputs
+        if not isinstance(first, DTensor):
+            first = DTensor.from_local(first, mesh, self.input_layouts)
+        return first.redistribute(placements=self.desired_input_layouts), *others
+
+    def _prepare_output(self, module: Module, outputs: DTensor, mesh: DeviceMesh) -> Any:
+        result = outputs.redistribute(placements=self.output_layouts)
+        return result.to_local() if self.use_local_output else result
+
+
+class ColwiseParallel(_LinearStyle):
+    """Each process computes some of the outputs: the matrix is cut along its first dimension, and so is the bias."""
+
+    _parameters = {"weight": Shard(0), "bias": Shard(0)}
+
+    def __init__(
+        self,
+        *,
+        input_layouts: Placement | None = None,
+        output_layouts: Placement | None = None,
+        use_local_output: bool = True,
+    ) -> None:
+        super().__init__(input_layouts or Replicate(), Replicate(), output_layouts or Shard(-1), use_local_output)
+
+
+class RowwiseParallel(_LinearStyle):
+    """Each process computes with some of the inputs: the matrix is cut along its second dimension."""
+
+    _parameters = {"weight": Shard(1), "bias": Replicate()}
+
+    def __init__(
+        self,
+        *,
+        input_layouts: Placement | None = None,
+        output_layouts: Placement | None = None,
+        use_local_output: bool = True,
+    ) -> None:
+        super().__init__(input_layouts or Shard(-1), Shard(-1), output_layouts or Replicate(), use_local_output)
+
+
+def parallelize_module(
+    module: Module,
+    device_mesh: DeviceMesh | None = None,
+    parallelize_plan: ParallelStyle | Mapping[str, ParallelStyle] | None = None,
+    *,
+    src_data_rank: int | None = 0,
+) -> Module:
+    """Spread a module in a style, or its submodules each in that of its name, which may have `*` in it."""
+    mesh = device_mesh or active_mesh()
+    if mesh.ndim != 1:
+        raise ValueError(f"Tensor Parallel only accepts a 1D DeviceMesh, but found {mesh.ndim}D!")
+    if parallelize_plan is None:
+        warn("No parallelize_plan is provided and auto-parallel is not supported at the moment, so this is a no-op.")
+        return module
+    if isinstance(parallelize_plan, ParallelStyle):
+        parallelize_plan.src_data_rank = src_data_rank
+        return parallelize_plan._apply(module, mesh)
+    for path, style in parallelize_plan.items():
+        found = list(_matching(module, path))
+        if not found:
+            warn(f"Parallelize plan key '{path}' could not be resolved: no submodule matching it.")
+        for each in found:
+            parallelize_module(each, mesh, style, src_data_rank=src_data_rank)
+    return module
+
+
+def _matching(module: Module, path: str) -> Iterator[Module]:
+    wanted = path.split(".")
+    for name, each in module.named_modules():
+        parts = name.split(".")
+        if len(parts) == len(wanted) and all(fnmatch(*pair) for pair in zip(parts, wanted, strict=True)):
+            yield each
+
+
+def unavailable(name: str) -> Any:
+    """A stand-in for what is not built."""
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            f"mindtorch does not have {name}: redistribute the inputs and outputs of modules by hooks"
+        )
+
+    refuse.__name__ = refuse.__qualname__ = name
+    return refuse
