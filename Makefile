@@ -39,7 +39,7 @@ EXAMPLES := $(VENV)/.installed-examples
 MPI := $(VENV)/.installed-mpi
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-gpt test test-npu test-distributed test-debug codegen check stats lint format parity fuzz bench bench-npu docs wheel diff snapshot clean
+.PHONY: help install demo demo-gpt demo-distributed test test-npu test-distributed test-debug codegen check stats lint format parity fuzz bench bench-npu docs wheel diff snapshot clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +81,10 @@ demo: $(EXAMPLES) ## set everything up, regenerate, and train a model of handwri
 
 demo-gpt: $(EXAMPLES) ## train a small transformer to write like Moby-Dick
 	$(PY) examples/gpt.py
+
+# mpiexec does not hand on the terminal, so the program is told whether there is one.
+demo-distributed: $(EXAMPLES) $(MPI) ## train the model of handwritten digits in 2 processes
+	$(PY) -m mindtorch.distributed.run --nproc-per-node 2 examples/digits_distributed.py $$(test -t 2 && echo --bar)
 
 test: $(DEV) ## run the tests (all but the comparison with torch, the wheel and the documentation), or FILES=...
 	$(PYTEST) -n $(JOBS) -m "not wheel and not site" $(or $(FILES),--ignore=tests/parity --ignore=tests/distributed)

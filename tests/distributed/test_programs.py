@@ -55,6 +55,14 @@ def test_spread_models(tmp_path, ranks):
     assert run("spread_models.py", 3, "load", str(tmp_path)).count("equal") == 3
 
 
+def test_the_example():
+    pytest.importorskip("sklearn")
+    pytest.importorskip("matplotlib")
+    printed = run("../../../examples/digits_distributed.py", 2, "--epochs", "2", "--bar")
+    assert float(re.findall(r"test accuracy ([\d.]+)", printed)[-1]) > 0.6, printed
+    assert "times as fast" in printed and "█" in printed, printed
+
+
 _SAID = re.compile(r"rank (\d) after ([\d.]+) s: MPI communicator encountered error set by ProcessGroupMPI: (.*)")
 
 

@@ -89,7 +89,7 @@ def _ways(
     for letter in sorted(set("".join(letters.inputs)) - {"."}):
         if letters.size is not None and letter not in letters.output:
             continue
-        if letter not in letters.even or _size(letter, letters, inputs) % mesh.size() == 0:
+        if _can_be_spread(letter, letters, _size(letter, letters, inputs), mesh.size()):
             ways.append(_along(letter, letters))
     first = next((each for each in current if each.is_partial()), None)
     if type(first) is Partial and first.reduce_op in ("sum", "avg"):
@@ -98,6 +98,14 @@ def _ways(
         if name in LINEAR_IN_ALL and (len(inputs) == arguments or arguments <= 2 and len(inputs) > 1):
             ways.append(((first,) * len(inputs), first))
     return ways
+
+
+def _can_be_spread(letter: str, letters: Letters, size: int, parts: int) -> bool:
+    if letter in letters.even:
+        afterwards = letters.size[letters.output.index(letter)] if letters.size else size
+        if size % parts or afterwards % parts:
+            return False
+    return letter not in letters.filled or -(-size // parts) * (parts - 1) < size
 
 
 def _along(letter: str, letters: Letters) -> Way:

@@ -25,6 +25,7 @@ class Letters:
     output: str
     reduction: Partial = field(default_factory=Partial)  # of letters that the result does not have
     even: frozenset[str] = frozenset()  # letters along which all processes need parts of the same size
+    filled: frozenset[str] = frozenset()  # letters along which no process may be without a part
     size: tuple[int, ...] | None = None  # of the result, where it is the second argument
     strides: int = 0  # how many arguments after the size are about the memory of the whole: parts have their own
 
@@ -88,7 +89,8 @@ def reduction(kind: str, dim_at: int | None = 1) -> Rule:
         order = float(_argument(args, kwargs, 1, "ord", 2)) if kind == "norm" else math.nan
         partial = NormPartial(order) if kind == "norm" else Partial(kind)
         reduced = frozenset(letters[dim] for dim in dims)
-        return Letters((letters,), left, partial, reduced if kind == "avg" else frozenset())
+        even, filled = reduced if kind == "avg" else frozenset(), frozenset() if kind == "sum" else reduced
+        return Letters((letters,), left, partial, even, filled)
 
     return rule
 
@@ -305,7 +307,7 @@ RULES: dict[str, Rule] = {
 # Ops that act on each summand of a partial sum: on the first input alone, or on all of them together.
 LINEAR_IN_FIRST = {
     "t", "transpose.int", "permute", "unsqueeze", "squeeze.dim", "view", "_unsafe_view", "reshape", "expand", "detach",
-    "alias", "clone", "contiguous", "neg", "mul.Scalar", "div.Scalar", "mul.Tensor", "div.Tensor", "sum", "sum.dim_IntList", "mean",
-    "mean.dim", "mm", "bmm", "mul_.Scalar", "div_.Scalar", "mul_.Tensor", "div_.Tensor",
+    "alias", "clone", "contiguous", "neg", "mul.Scalar", "div.Scalar", "mul.Tensor", "div.Tensor", "sum",
+    "sum.dim_IntList", "mean", "mean.dim", "mm", "bmm", "mul_.Scalar", "div_.Scalar", "mul_.Tensor", "div_.Tensor",
 }  # fmt: skip
 LINEAR_IN_ALL = {"add.Tensor", "sub.Tensor", "add_.Tensor", "sub_.Tensor", "stack", "cat", "zeros_like"}
