@@ -8,7 +8,8 @@ from importlib import import_module
 import pytest
 
 import mindtorch
-import mindtorch.distributed.optim
+import mindtorch.distributed.fsdp
+import mindtorch.distributed.rpc
 from tests.parity.figures import figures
 from tests.parity.programs import assert_same
 
@@ -158,8 +159,8 @@ def test_what_is_missing_says_so():
         (lambda: mindtorch.utils.tensorboard, "writes no TensorBoard files"),
         (lambda: mindtorch.hub.load("a/b", "c"), "load_state_dict_from_url"),
         (lambda: mindtorch.jit.save(None, "file"), "no TorchScript"),
-        (lambda: mindtorch.distributed.DeviceMesh("cpu", [0]), "not this part of torch.distributed"),
-        (lambda: mindtorch.distributed.optim.ZeroRedundancyOptimizer([], mindtorch.optim.SGD), "not this part"),
+        (lambda: mindtorch.distributed.rpc.init_rpc("worker"), "not this part of torch.distributed"),
+        (lambda: mindtorch.distributed.fsdp.FullyShardedDataParallel(None), "fully_shard"),
         (lambda: mindtorch.fx.symbolic_trace(len), "no torch.fx here"),
         (lambda: mindtorch.fx.Tracer(), "mindtorch.program.record"),
         (lambda: mindtorch.ao.quantization.prepare(None), "no quantized tensors"),
