@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -62,6 +63,7 @@ def _family(model: Model, family: str) -> str:
     backends = [Backend(name, tuple(_bindings(model, name, family))) for name in _backends_at_start(model)]
     body = render(
         "registry.py.jinja",
+        modules=_modules(model, family, backends),
         rows=[_row(model, op) for op in model.families[family]],
         backends=[backend for backend in backends if backend.bindings],
         old_calls=old_call_rows(model, family),
@@ -71,6 +73,7 @@ def _family(model: Model, family: str) -> str:
     imports = {
         "CopiedOut": "mindtorch.autograd.copied_out",
         "SCHEMAS": f"{package}.schemas",
+        "kernels_in": "mindtorch.dispatch.registry",
         "forward_ad": f"{package}.forward_ad import {family} as forward_ad",
         "functions": f"{package}.ops import {family} as functions",
         "rules": "mindtorch.backends.meta",
@@ -78,9 +81,6 @@ def _family(model: Model, family: str) -> str:
         "own_ops": package,
     }
     for backend in model.project.backends:
-        imports[kernel_module(backend)] = (
-            f"{kernel_package(model, backend)} import {family} as {kernel_module(backend)}"
-        )
         stubs = f"{package}.stubs.{folder_of(backend)}"
         imports[stub_module(backend)] = f"{stubs} import {family} as {stub_module(backend)}"
     purpose = f"What belongs to each of the {family} ops."
@@ -132,6 +132,13 @@ def _bindings(model: Model, backend: str, family: str) -> Iterator[Binding]:
         kernel = meta_kernel(model, op) if backend == "Meta" else kernel_source(model, backend, op)
         if kernel is not None:
             yield Binding(registered_name(model, op), kernel)
+
+
+def _modules(model: Model, family: str, backends: list[Backend]) -> dict[str, str]:
+    """The modules with hand-written kernels of a family, by the names that the bindings have for them."""
+    text = " ".join(binding.kernel for backend in backends for binding in backend.bindings)
+    names = {kernel_module(backend): kernel_package(model, backend) for backend in model.project.backends}
+    return {name: f"{package}.{family}" for name, package in names.items() if re.search(rf"\b{name}\.", text)}
 
 
 def _npu(model: Model) -> str:

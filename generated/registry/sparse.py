@@ -5,9 +5,12 @@
 from mindtorch._generated.ops import sparse as functions
 from mindtorch._generated.schemas import SCHEMAS
 from mindtorch.autograd.copied_out import CopiedOut
-from mindtorch.backends.cpu import sparse as cpu_kernels
-from mindtorch.backends.sparsecpu import sparse as sparsecpu_kernels
-from mindtorch.backends.sparsecsrcpu import sparse as sparsecsrcpu_kernels
+from mindtorch.dispatch.registry import kernels_in
+
+# Where a module of kernels cannot be imported, only calls of its kernels fail.
+cpu_kernels = kernels_in("mindtorch.backends.cpu.sparse")
+sparsecpu_kernels = kernels_in("mindtorch.backends.sparsecpu.sparse")
+sparsecsrcpu_kernels = kernels_in("mindtorch.backends.sparsecsrcpu.sparse")
 
 OPS = (
     (

@@ -9,7 +9,7 @@ from typing import Any
 from mindtorch import geometry
 from mindtorch.autograd.formulas.common import is_traced
 from mindtorch.autograd.outputs import write_castable
-from mindtorch.backends.cpu.reduction import check_asked_dtype
+from mindtorch.backends.cpu.checks import check_asked_dtype
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.tangents import without_forward_ad

@@ -9,16 +9,18 @@ import numpy as np
 from mindtorch import state
 from mindtorch.autograd.formulas.normalization import statistics_with_history
 from mindtorch.backends import image_layout
-from mindtorch.backends.cpu.normalization import normalize_rows, row_gradients
 from mindtorch.backends.cpu.strided import laid_out
-from mindtorch.backends.cpu.summing import add_up
 from mindtorch.composite.normalization import check_groups, expect_float
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.registry import kernels_in
 from mindtorch.dtype import float32, uint8
 from mindtorch.geometry import suggested_format
 from mindtorch.memory_format import contiguous_format
 from mindtorch.quiet import quiet
 from mindtorch.tensor import Tensor, wrap
+
+_norms = kernels_in("mindtorch.backends.cpu.normalization")
+_sums = kernels_in("mindtorch.backends.cpu.summing")
 
 # -------------------- groups --------------------
 
@@ -83,7 +85,7 @@ def _normalized_arrays(
 def _scaled_groups(
     rows: np.ndarray, shape: tuple[int, ...], weight: np.ndarray | None, bias: np.ndarray | None, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    normal, mean, rstd = normalize_rows(rows, None, None, eps)
+    normal, mean, rstd = _norms.normalize_rows(rows, None, None, eps)
     result = normal.reshape(shape)
     if weight is not None:
         result *= weight
@@ -146,11 +148,11 @@ def _group_gradients(
     input_grad = weight_grad = None
     if output_mask[0]:
         scaled = (grad if weight is None else grad * weight).reshape(rows.shape)
-        input_grad = row_gradients(scaled, rows, *statistics, None, [True, False, False])[0].reshape(x.shape)
+        input_grad = _norms.row_gradients(scaled, rows, *statistics, None, [True, False, False])[0].reshape(x.shape)
     if output_mask[1]:
         normal = (rows - statistics[0]) * statistics[1]
-        weight_grad = add_up(grad * normal.reshape(x.shape), by_channel)
-    return input_grad, weight_grad, add_up(grad, by_channel) if output_mask[2] else None
+        weight_grad = _sums.add_up(grad * normal.reshape(x.shape), by_channel)
+    return input_grad, weight_grad, _sums.add_up(grad, by_channel) if output_mask[2] else None
 
 
 def _by_channel(input: Tensor) -> tuple[int, ...]:

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch import aligned
-from mindtorch.backends.cpu.random import permutation
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.registry import kernels_in
 from mindtorch.dispatch.tangents import without_forward_ad
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import float64, int64
@@ -15,6 +15,8 @@ from mindtorch.generator import Generator
 from mindtorch.iterator import broadcast_shapes, needs_resize
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor, wrap
+
+_kernels = kernels_in("mindtorch.backends.cpu.random")
 
 # -------------------- rand and randn --------------------
 
@@ -193,7 +195,7 @@ def randperm_generator_out(n, generator, out):
 def _permute(target: Tensor, n: int, generator: Generator | None) -> Tensor:
     if target.dtype is boolean or target.is_complex():
         raise NotImplementedError(f"\"randperm\" not implemented for '{target.dtype.storage_name}'")
-    return target.copy_(wrap(permutation(n, generator)))
+    return target.copy_(wrap(_kernels.permutation(n, generator)))
 
 
 # -------------------- other distributions --------------------

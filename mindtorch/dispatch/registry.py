@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial, wraps
 from importlib import import_module
+from traceback import extract_tb
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ class KernelTable(dict):
 
     def __setitem__(self, array_class: type, kernel: Callable) -> None:
         """A kernel for NumPy's arrays is also that for the plain ones, if it has no short cut for them."""
+        if type(kernel) is _KernelOf:
+            kernel.places.append((self, array_class))
         super().__setitem__(array_class, kernel if array_class is not np.ndarray else self._guarded(kernel))
         if array_class is np.ndarray:
             self.update(dict.fromkeys(KINDS, kernel) | getattr(kernel, "plain", {}))
@@ -274,44 +277,90 @@ def _add_modules(backend: str, modules: Mapping[str, Mapping[str, str]]) -> None
     array_class = backend_named(backend).array_class
     for module, kernels in modules.items():
         for op, function in kernels.items():
-            kernel_table(op)[array_class] = _KernelOf(array_class, op, module, function)
+            kernel_table(op)[array_class] = _KernelOf(module, function)
+
+
+def kernels_in(module: str) -> Any:
+    """A module of kernels, imported; if that fails, what stands in for it, so that only calls of its kernels fail."""
+    try:
+        return import_module(module)
+    except _FAILED_IMPORTS:
+        return _Unimported(module)
+
+
+class _Unimported:
+    """A module that cannot be imported: each of its names is a kernel that says why."""
+
+    __slots__ = ("_module",)
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, function: str) -> Callable:
+        return _KernelOf(self._module, function)
 
 
 class _KernelOf:
-    """A kernel in a module that is not imported yet: the first call has the function take its place."""
+    """A kernel in a module that is not imported yet: the first call has the function take its place.
 
-    __slots__ = ("_place", "_module", "_function")
+    `places` are the tables where it is registered, each with the class of arrays that it is for.
+    """
 
-    def __init__(self, array_class: type, op: str, module: str, function: str) -> None:
-        self._place = array_class, op
+    def __init__(self, module: str, function: str) -> None:
+        self.places: list[tuple[KernelTable, type]] = []
         self._module = module
         self._function = function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        array_class, op = self._place
         try:
             kernel = getattr(import_module(self._module), self._function)
         except _FAILED_IMPORTS as error:
             raise self._not_imported(error) from error
-        table = kernel_table(op)
-        if table.get(array_class) is self:  # another one may have been registered in the meantime
-            table[array_class] = kernel
+        for table, array_class in self.places:
+            if self._stands_in(table, array_class):  # another one may have been registered in the meantime
+                table[array_class] = kernel
         return kernel(*args, **kwargs)
+
+    def _stands_in(self, table: KernelTable, array_class: type) -> bool:
+        found = table.get(array_class)
+        return getattr(found, "unguarded", found) is self
 
     def _not_imported(self, error: Exception) -> ImportError:
         """Which ops fail with a module that cannot be imported; all others run."""
-        array_class, op = self._place
-        others = [table.get(array_class) for table in _tables.values()]
-        names = [each._place[1] for each in others if isinstance(each, _KernelOf) and each._module == self._module]
+        op, backend = self._first_place()
+        what = f"the {backend} kernel of '{op}'" if op else f"the kernel '{self._function}'"
+        return ImportError(f"{what} cannot be imported: {_cause(error)}. {self._module} has {self._siblings()}")
+
+    def _first_place(self) -> tuple[str, str]:
+        if not self.places:
+            return "", ""
+        table, array_class = self.places[0]
         backend = backend_of(array_class)
-        return ImportError(
-            f"the {backend.name if backend else array_class.__name__} kernel of '{op}' cannot be imported: "
-            f"{type(error).__name__}: {error}. {self._module} has the kernels of {', '.join(names)}"
-        )
+        return table.op, backend.name if backend else array_class.__name__
+
+    def _siblings(self) -> str:
+        """The ops whose kernels are in the same module."""
+        kernels = {getattr(each, "unguarded", each) for table in _tables.values() for each in table.values()}
+        missing = [each for each in kernels if type(each) is _KernelOf and each._module == self._module]
+        names = sorted({table.op for each in missing for table, array_class in each.places})
+        more = f" and {len(names) - _SHOWN} others" if len(names) > _SHOWN else ""
+        return f"the kernels of {', '.join(names[:_SHOWN])}{more}"
 
 
 # What a module of kernels that is not right raises when it is imported.
-_FAILED_IMPORTS = (ImportError, SyntaxError, NameError, AttributeError, TypeError, ValueError)
+_FAILED_IMPORTS = (
+    *(ImportError, SyntaxError, NameError, AttributeError, TypeError, ValueError),
+    *(LookupError, ArithmeticError, AssertionError, RuntimeError, OSError),
+)
+_SHOWN = 8  # as many ops as a line has room for
+
+
+def _cause(error: Exception) -> str:
+    """What went wrong in a module, with the file and the line."""
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {error.msg} ({error.filename}:{error.lineno})"
+    lines = [each for each in extract_tb(error.__traceback__) if not each.filename.startswith("<frozen ")]
+    return f"{type(error).__name__}: {error} ({lines[-1].filename}:{lines[-1].lineno})"
 
 
 def register_fallback(array_class: type, make_kernel: Callable[[str], Callable]) -> None:

@@ -18,7 +18,7 @@ from mindtorch.autograd.tenants import (
     resized_array,
 )
 from mindtorch.backends.cpu.checks import c_name
-from mindtorch.backends.cpu.factory import formatted_strides
+from mindtorch.backends.cpu.strided import formatted_strides
 from mindtorch.device import accelerator, as_device
 from mindtorch.dispatch.argument_errors import element_overflow, missing_argument
 from mindtorch.dispatch.arguments import checked_tensor, ints_of, is_int

@@ -1,7 +1,6 @@
 """Kernels of sums, products and powers: those of the operators, and of what is computed from them."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -10,9 +9,9 @@ from mindtorch.backends.cpu.casting import row_major
 from mindtorch.backends.cpu.computing import FLOATS, NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.constants import constant
 from mindtorch.backends.cpu.elementwise import binary, binary_with_alpha, unary
-from mindtorch.backends.cpu.numbers import checked_number
+from mindtorch.backends.cpu.numbers import checked_number, is_one
 from mindtorch.backends.cpu.refusals import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTED, not_implemented
-from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, HALF, INTEGRAL, common_dtype, int_to_float, is_integral
+from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, HALF, INTEGRAL, common_dtype, int_to_float
 
 Array = np.ndarray
 Number = complex
@@ -51,20 +50,6 @@ def rsub(input: Array, other: Array | Number, alpha: Number = 1) -> Array:
     if is_one(alpha, input, other) and not isinstance(other, Array):
         return _subtract_from_number(input, other)
     return compute(_SUBTRACT_SCALED, (other, input), None, _rounded(alpha, other, input))
-
-
-def is_one(alpha: Number, input: Any, other: Any) -> bool:
-    """Whether alpha changes nothing; refuses one of a higher kind than the result."""
-    if type(alpha) is int:
-        return alpha == 1
-    dtype = common_dtype(input, other)
-    if isinstance(alpha, bool) and dtype != BOOL:
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if not isinstance(alpha, int) and is_integral(dtype):
-        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    if isinstance(alpha, complex) and dtype.kind != "c":
-        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    return alpha == 1
 
 
 def _rounded(alpha: Number, input: Array | Number, other: Array | Number) -> Number:

@@ -10,6 +10,8 @@ import numpy as np
 from mindtorch import errors
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import c_name as c_name_of
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.promotion import COMPLEX, is_integral, promote
 
 
 def scalar_name(array: Any) -> str:
@@ -126,3 +128,19 @@ def no_eigenvalues(A: np.ndarray) -> Exception:
         f"linalg.eigh: {batch}The algorithm failed to converge because the input matrix is ill-conditioned or has too "
         f"many repeated eigenvalues (error code: {A.shape[-1] - 1})."
     )
+
+
+def check_asked_dtype(function: str, own: np.dtype[Any], dtype: Dtype | None) -> None:
+    if dtype is None:
+        return
+    asked = dtype.storage_name
+    if is_integral(dtype.numpy):
+        raise RuntimeError(f"linalg.{function}: dtype should be floating point or complex, but got {asked}")
+    if (own in COMPLEX) != dtype.is_complex:
+        kind = "complex" if own in COMPLEX else "real"
+        raise RuntimeError(f"linalg.{function}: dtype should be {kind} for {kind} inputs, but got {asked}")
+    if promote(own, dtype.numpy) != dtype.numpy:
+        raise RuntimeError(
+            f"linalg.{function}: the dtype of the input ({scalar_name(own)}) should be convertible without narrowing "
+            f"to the specified dtype ({asked})"
+        )

@@ -12,7 +12,7 @@ from mindtorch.backends.cpu.casting import cast, copy_into
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.ranges import arange_length, arange_values, linspace_values
-from mindtorch.backends.cpu.strided import allocate, strides_of
+from mindtorch.backends.cpu.strided import allocate, formatted_strides, strides_of
 from mindtorch.backends.cpu.strided import empty_like as new_like
 from mindtorch.backends.cpu.transposing import copy_elements
 from mindtorch.device import as_device
@@ -22,8 +22,6 @@ from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.layout import strided
 from mindtorch.memory_format import (
-    channels_last,
-    channels_last_3d,
     checked_format,
     contiguous_format,
     memory_format,
@@ -190,20 +188,6 @@ def full_like(input, fill_value, dtype=None, layout=None, device=None, pin_memor
 def _empty_formatted(size: Sequence[int], dtype: np.dtype, memory_format: memory_format) -> Array:
     """A new array in a channels-last format."""
     return allocate(tuple(size), formatted_strides(size, dtype.itemsize, memory_format), dtype)
-
-
-def formatted_strides(size: Sequence[int], unit: int, memory_format: memory_format) -> tuple[int, ...]:
-    """The strides of a dense array in a memory format that has strides of its own."""
-    rank = _RANKS.get(memory_format)
-    if rank is None:
-        name = "Preserve" if memory_format is preserve_format else "Contiguous"
-        raise RuntimeError(f"unsupported memory format {name}")
-    if len(size) != rank:
-        raise RuntimeError(f"required rank {rank} tensor to use {memory_format._name} format")
-    return geometry.channels_last_strides(size, unit)
-
-
-_RANKS = {channels_last: 4, channels_last_3d: 5}
 
 
 # -------------------- other backends --------------------

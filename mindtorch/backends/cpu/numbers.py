@@ -10,6 +10,7 @@ from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.computing import FLOATS
 from mindtorch.backends.cpu.constants import kept_constant
 from mindtorch.dtype import ALL_DTYPES, FROM_NUMPY, c_name, finfo
+from mindtorch.promotion import BOOL, common_dtype, is_integral
 
 
 def checked_number(number: Any, dtype: np.dtype) -> np.ndarray:
@@ -68,3 +69,17 @@ _FITS: dict[str, Callable[[Any, np.dtype], bool]] = {
     "V": _fits_float,
     "c": _fits_complex,
 }
+
+
+def is_one(alpha: complex, input: Any, other: Any) -> bool:
+    """Whether alpha changes nothing; refuses one of a higher kind than the result."""
+    if type(alpha) is int:
+        return alpha == 1
+    dtype = common_dtype(input, other)
+    if isinstance(alpha, bool) and dtype != BOOL:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if not isinstance(alpha, int) and is_integral(dtype):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(alpha, complex) and dtype.kind != "c":
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    return alpha == 1

@@ -56,7 +56,6 @@ from mindtorch.promotion import (
     can_convert,
     float_of,
     is_integral,
-    promote,
     real_of,
 )
 from mindtorch.quiet import quiet, run_quietly
@@ -394,7 +393,7 @@ def vector_norm(
     dims = reduced_dims(dim, input.ndim)
     if ord < 0 or ord == math.inf:
         _check_not_empty(ord, input.shape, dim, dims)
-    check_asked_dtype("vector_norm", input.dtype, dtype)
+    checks.check_asked_dtype("vector_norm", input.dtype, dtype)
     target = input.dtype if dtype is None else dtype.numpy
     check_out_dtype(out, real_of(target))
     result = quiet(_norm, as_computed(input, target), ord, dims, keepdim)
@@ -418,22 +417,6 @@ def _check_norm_dtype(own: np.dtype[Any]) -> None:
     if is_integral(own):
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(own)}"
-        )
-
-
-def check_asked_dtype(function: str, own: np.dtype[Any], dtype: Dtype | None) -> None:
-    if dtype is None:
-        return
-    asked = dtype.storage_name
-    if is_integral(dtype.numpy):
-        raise RuntimeError(f"linalg.{function}: dtype should be floating point or complex, but got {asked}")
-    if (own in COMPLEX) != dtype.is_complex:
-        kind = "complex" if own in COMPLEX else "real"
-        raise RuntimeError(f"linalg.{function}: dtype should be {kind} for {kind} inputs, but got {asked}")
-    if promote(own, dtype.numpy) != dtype.numpy:
-        raise RuntimeError(
-            f"linalg.{function}: the dtype of the input ({scalar_name(own)}) should be convertible without narrowing "
-            f"to the specified dtype ({asked})"
         )
 
 

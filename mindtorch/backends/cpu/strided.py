@@ -4,11 +4,13 @@
 C-contiguous buffer that NumPy can export, so most of this module finds that buffer.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch import aligned, errors, geometry
+from mindtorch.memory_format import channels_last, channels_last_3d, memory_format, preserve_format
 from mindtorch.roots import byte_offset_of, memory_of, root_of
 
 Array = np.ndarray
@@ -17,6 +19,7 @@ _BYTES = np.dtype(np.uint8)
 
 # bfloat16 has no buffer format; as integers of the same size its arrays do.
 _EXPORTED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16)}
+_RANKS = {channels_last: 4, channels_last_3d: 5}
 
 
 def strides_of(array: Array) -> tuple[int, ...]:
@@ -100,3 +103,14 @@ def laid_out(array: Array, strides: tuple[int, ...] | None) -> Array:
 def _exportable(array: Array) -> Array:
     """The same memory under a dtype that the buffer protocol knows."""
     return array.view(_EXPORTED[array.itemsize]) if array.dtype.kind == "V" else array
+
+
+def formatted_strides(size: Sequence[int], unit: int, memory_format: memory_format) -> tuple[int, ...]:
+    """The strides of a dense array in a memory format that has strides of its own."""
+    rank = _RANKS.get(memory_format)
+    if rank is None:
+        name = "Preserve" if memory_format is preserve_format else "Contiguous"
+        raise RuntimeError(f"unsupported memory format {name}")
+    if len(size) != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {memory_format._name} format")
+    return geometry.channels_last_strides(size, unit)

@@ -12,7 +12,6 @@ import numpy as np
 
 from mindtorch import errors, geometry, iterator, state
 from mindtorch.backends import view_geometry
-from mindtorch.backends.cpu import view as cpu_views
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.meta.elementwise_rules import broadcast as broadcast
 from mindtorch.backends.meta.elementwise_rules import broadcast_reversed as broadcast_reversed
@@ -90,6 +89,7 @@ from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, new
 from mindtorch.batched_array import BatchedArray, level_numbered
 from mindtorch.device import as_device
 from mindtorch.device import device as Device
+from mindtorch.dispatch.registry import kernels_in
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.memory_format import channels_last, contiguous_format, memory_format, preserve_format
 from mindtorch.promotion import BOOL, INT32, INT64, RULES, common_dtype, complex_of, number_dtype, real_of
@@ -124,6 +124,8 @@ __all__ = [
     "resized",
     "resized_backward",
 ]
+
+_views = kernels_in("mindtorch.backends.cpu.view")
 
 # The dtype of the second result, by promotion.
 _SECOND_DTYPES = {"first_index": INT64, "first_mask": BOOL, "first_exponent": INT32}
@@ -249,11 +251,11 @@ def _view_of(input: Any, stand_in: np.ndarray, view: np.ndarray) -> MetaArray:
 
 
 def add_batch_dim(promotion: None) -> Kernel:
-    return _for_all_devices(cpu_views.add_batch_dim)
+    return _for_all_devices(_views.add_batch_dim)
 
 
 def spread_over_level(promotion: None) -> Kernel:
-    expand = view(cpu_views.expand)
+    expand = view(_views.expand)
 
     def kernel(input: Any, level: int) -> BatchedArray:
         found = level_numbered(level)
@@ -263,7 +265,7 @@ def spread_over_level(promotion: None) -> Kernel:
 
 
 def remove_batch_dim(promotion: None) -> Kernel:
-    unsqueeze, expand = view(cpu_views.unsqueeze), view(cpu_views.expand)
+    unsqueeze, expand = view(_views.unsqueeze), view(_views.expand)
 
     def kernel(input: Any, level: int, batch_size: int, out_dim: int) -> Any:
         shape = (*input.shape[:out_dim], batch_size, *input.shape[out_dim:])

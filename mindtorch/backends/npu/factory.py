@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch import geometry, state
-from mindtorch.backends.cpu.factory import formatted_strides
+from mindtorch.backends.cpu.strided import formatted_strides
 from mindtorch.backends.fallback import array_from_host
 from mindtorch.backends.npu.array import NpuArray, index_of, new, numbered
 from mindtorch.backends.npu.launch import aclnn

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from mindtorch import errors, promotion
-from mindtorch.backends.cpu.algebra import is_one
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.computing import MIXED
+from mindtorch.backends.cpu.numbers import is_one
 from mindtorch.backends.cpu.refusals import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTED
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecpu.pointwise import deliver, on_values, on_values_kernels

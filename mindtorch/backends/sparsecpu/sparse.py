@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu import sparse as dense_kernels
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 from mindtorch.backends.sparsecsrcpu.conversion import to_layout
+from mindtorch.dispatch.registry import kernels_in
 from mindtorch.layout import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
+
+_dense_kernels = kernels_in("mindtorch.backends.cpu.sparse")
 
 
 def to_dense(input: SparseArray, dtype: Any = None, masked_grad: bool | None = None) -> np.ndarray:
@@ -55,7 +57,7 @@ def dense_dim(input: SparseArray) -> int:
 def sparse_mask(input: SparseArray, mask: SparseArray | CompressedArray) -> SparseArray | CompressedArray:
     if mask is input:
         return input.with_values(input.values)
-    return dense_kernels.sparse_mask(input.to_dense(), mask)
+    return _dense_kernels.sparse_mask(input.to_dense(), mask)
 
 
 def to_csr(input: SparseArray, dense_dim: int | None = None) -> CompressedArray:

@@ -3,12 +3,15 @@
 """What belongs to each of the shrinkage ops."""
 
 from mindtorch.backends.meta import rules
+from mindtorch.dispatch.registry import kernels_in
 
 from wavelets._generated.forward_ad import shrinkage as forward_ad
 from wavelets._generated.ops import shrinkage as functions
 from wavelets._generated.schemas import SCHEMAS
-from wavelets.cpu import shrinkage as cpu_kernels
-from wavelets.wave import shrinkage as wave_kernels
+
+# Where a module of kernels cannot be imported, only calls of its kernels fail.
+cpu_kernels = kernels_in("wavelets.cpu.shrinkage")
+wave_kernels = kernels_in("wavelets.wave.shrinkage")
 
 OPS = (
     (

@@ -3,13 +3,16 @@
 """What belongs to each of the transform ops."""
 
 from mindtorch.backends.meta import rules
+from mindtorch.dispatch.registry import kernels_in
 
 from wavelets._generated.forward_ad import transform as forward_ad
 from wavelets._generated.ops import transform as functions
 from wavelets._generated.schemas import SCHEMAS
-from wavelets.cpu import transform as cpu_kernels
-from wavelets.meta import transform as meta_kernels
-from wavelets.wave import transform as wave_kernels
+
+# Where a module of kernels cannot be imported, only calls of its kernels fail.
+cpu_kernels = kernels_in("wavelets.cpu.transform")
+meta_kernels = kernels_in("wavelets.meta.transform")
+wave_kernels = kernels_in("wavelets.wave.transform")
 
 OPS = (
     (SCHEMAS["wavelets::haar"], functions.haar, {"jvp": forward_ad.haar, "differentiable": True}),
