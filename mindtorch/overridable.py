@@ -9,11 +9,12 @@ still finds them.
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, update_wrapper
 from importlib import import_module
-from inspect import Signature, signature
+from inspect import Signature
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from mindtorch import state
+from mindtorch.dispatch.shown_signature import whole_signature
 from mindtorch.dispatch.torch_function import (
     ask,
     has_torch_function,
@@ -153,7 +154,7 @@ def _named(module: str, name: str) -> Any:
 
 @cache
 def _signature(function: Callable) -> Signature:
-    return signature(function)
+    return whole_signature(function)
 
 
 @cache

@@ -184,6 +184,7 @@ def _package(model: Model) -> str:
         "register_old_calls": "mindtorch.dispatch.deprecation",
         "register_ops": "mindtorch.dispatch.registry",
         "register_versions": "mindtorch.dispatch.versions",
+        "show_signatures": "mindtorch.dispatch.shown_signature",
     }
     purpose = "Makes all ops and kernels known: importing this fills `mindtorch.dispatch`."
     return python_module(model.project, "registry", "ops.yaml", purpose, body, imports)

@@ -22,6 +22,7 @@ from mindtorch._generated.registry import (
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.deprecation import register_old_calls
 from mindtorch.dispatch.registry import register_kernels, register_kernels_of, register_modules_of, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
 from mindtorch._generated import tensor_methods as tensor_methods  # puts the methods on Tensor
 
@@ -32,6 +33,7 @@ for family in FAMILIES:
     for backend, kernels in family.KERNELS.items():
         register_kernels(backend, kernels)
     own = {name: value for name, value in vars(family.functions).items() if isinstance(value, FunctionType)}
+    show_signatures(own.values())
     vars(ops).update((name, value) for name, value in own.items() if value.__module__ == family.functions.__name__)
 register_old_calls(pointwise.OLD_CALLS)
 register_old_calls(linalg.OLD_CALLS)

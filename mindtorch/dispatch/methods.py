@@ -4,6 +4,8 @@ from collections.abc import Callable
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
+from mindtorch.dispatch.shown_signature import ShownSignature
+
 METHOD_PREFIX = "Tensor."
 _DISPATCH = __name__.rpartition(".")[0]
 
@@ -90,6 +92,7 @@ def as_method(function: FunctionType) -> FunctionType:
     method = _copied(function, code.replace(co_name=METHOD_PREFIX + function.__name__, co_varnames=names))
     if names != code.co_varnames:  # `out` stays among the defaults, for those who leave out of a call what is one
         method.__kwdefaults__ = {**(function.__kwdefaults__ or {}), "_out": None}
+    method.__signature__ = ShownSignature(method, is_method=True)  # type: ignore[attr-defined]
     return method
 
 

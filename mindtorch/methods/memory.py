@@ -24,6 +24,7 @@ from mindtorch.dispatch.argument_errors import element_overflow, missing_argumen
 from mindtorch.dispatch.arguments import checked_tensor, ints_of, is_int
 from mindtorch.dispatch.forward_ad import has_tangents, no_forward_rule
 from mindtorch.dispatch.keys import key_of
+from mindtorch.dispatch.shown_signature import as_called
 from mindtorch.geometry import contiguous_strides, strides_of, suggested_format
 from mindtorch.lazy import lazy
 from mindtorch.memory_format import checked_format, contiguous_format, memory_format, preserve_format
@@ -87,6 +88,7 @@ class MemoryMethods:
             mark_written(self)
         return self
 
+    @as_called
     def resize_as_(self: Any, the_template: Any = ..., *, memory_format: memory_format | None = None) -> Tensor:
         """Change the shape to that of another tensor."""
         _check_tensor(the_template, "resize_as_", "the_template")
@@ -104,11 +106,13 @@ class MemoryMethods:
         warn("non-inplace resize_as is deprecated", UserWarning)
         return _with_as_many_elements(self, tensor.shape)
 
+    @as_called
     def is_set_to(self: Any, tensor: Any = ...) -> bool:
         """Whether the two look at the same memory in the same way."""
         _check_tensor(tensor, "is_set_to", "tensor")
         return is_alias_of(self, tensor) and _place_of(self) == _place_of(tensor)
 
+    @as_called
     def is_same_size(self: Any, other: Any = ...) -> bool:
         """Whether the two have one shape."""
         _check_tensor(other, "is_same_size", "other")

@@ -136,3 +136,17 @@ def test_pad_is_traced():
     with Counting() as mode:
         torch.nn.functional.pad(torch.ones(1, 2), (1, 1))
     assert mode.seen == ["aten.ones.default", "aten.constant_pad_nd.default"]
+
+
+def test_a_mode_sees_numpys_spellings_too():
+    """They are no part of the signature that a function shows, and calls are not bound with that one."""
+    seen = []
+
+    class Looking(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    with Looking():
+        parts = torch.ones(2, 4).split(2, axis=1)
+    assert "split" in seen and [tuple(part.shape) for part in parts] == [(2, 2), (2, 2)]

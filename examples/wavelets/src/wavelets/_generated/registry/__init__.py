@@ -5,6 +5,7 @@
 from types import FunctionType
 
 from mindtorch.dispatch.registry import register_kernels, register_kernels_of, register_modules_of, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
 from wavelets._generated import own_ops
 from wavelets._generated.registry import reduction, shrinkage, transform
@@ -16,6 +17,7 @@ for family in FAMILIES:
     for backend, kernels in family.KERNELS.items():
         register_kernels(backend, kernels)
     own = {name: value for name, value in vars(family.functions).items() if isinstance(value, FunctionType)}
+    show_signatures(own.values())
     vars(own_ops).update((name, value) for name, value in own.items() if value.__module__ == family.functions.__name__)
 
 # The rules for tensors inside vmap, which are imported with it.
