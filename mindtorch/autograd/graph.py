@@ -27,7 +27,7 @@ __all__ = [
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The place in the graph to which gradients of the tensor go."""
-    edge = edge_of(tensor)
+    edge = edge_of(tensor) if tensor.requires_grad else None
     if edge is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     return GradientEdge(*(edge or edge_to_keep(tensor))[:2])

@@ -7,7 +7,7 @@ import numpy as np
 from mindtorch import errors
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
-from mindtorch.dtype import int32
+from mindtorch.dtype import finfo, int32
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn_once
@@ -285,17 +285,26 @@ def linalg_lstsq(
     """The solution of least size; residuals and singular values are there with the drivers that compute them."""
     _check_lstsq(input, b, driver)
     right = b.unsqueeze(-1) if input.ndim - 1 == b.ndim else b
+    if driver == "gelsd" and rcond is not None and rcond >= 1:
+        rcond = finfo(input.dtype).eps / 2  # LAPACK takes it for none
     solution = ops.linalg_pinv(input, rtol=rcond, atol=None).matmul(right)
     nothing = input.reshape((-1,))[:0].abs()
     values = ops.linalg_svdvals(input.detach()) if driver in ("gelsd", "gelss") else nothing.detach()
     rank = ops.linalg_matrix_rank(input.detach(), rtol=rcond, atol=None)
     residuals = nothing
-    if driver in ("gels", "gelsd", "gelss") and input.size(-2) > input.size(-1):
+    if input.size(-2) > input.size(-1) and _gives_residuals(driver, rank, input.size(-1)):
         residuals = (input.matmul(solution) - right).abs().square().sum(-2)
     if driver == "gels":
         rank = rank.new_empty((0,))
     solution = _in_place_of(right, solution)
     return (solution.squeeze(-1) if right is not b else solution), residuals, rank, values
+
+
+def _gives_residuals(driver: str | None, rank: Tensor, columns: int) -> bool:
+    """Singular values tell whether all matrices have full rank, and only then what is left over is a residual."""
+    if driver in ("gelsd", "gelss") and rank.device.type != "meta":
+        return bool((without_levels(rank) == columns).all())
+    return driver in _DRIVERS and driver != "gelsy"
 
 
 def _in_place_of(right: Tensor, solution: Tensor) -> Tensor:
@@ -342,7 +351,7 @@ def linalg_tensorinv(input: Tensor, ind: int = 2) -> Tensor:
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
             f"{count} != {input.new_empty(left).numel()}"
         )
-    return linalg_inv(input.reshape((-1, count))).reshape((*right, *left))
+    return linalg_inv(input.reshape((count, count))).reshape((*right, *left))
 
 
 def linalg_tensorsolve(input: Tensor, other: Tensor, dims: list[int] | None = None) -> Tensor:
@@ -354,7 +363,7 @@ def linalg_tensorsolve(input: Tensor, other: Tensor, dims: list[int] | None = No
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
             f"but got {count} != {other.numel()}"
         )
-    return linalg_solve(moved.reshape((-1, count)), other.reshape((-1,))).reshape(tuple(shape))
+    return linalg_solve(moved.reshape((count, count)), other.reshape((count,))).reshape(tuple(shape))
 
 
 # -------------------- systems with factors that are known --------------------

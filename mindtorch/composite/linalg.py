@@ -110,6 +110,7 @@ from mindtorch.composite.unpacking import lu_unpack_out as lu_unpack_out
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.level_views import share_memory
 from mindtorch.dtype import bool as boolean
+from mindtorch.dtype import c_name
 from mindtorch.iterator import broadcast_shapes
 from mindtorch.memory_format import contiguous_format
 from mindtorch.promotion import can_cast, promote_types
@@ -247,6 +248,7 @@ def addr(input, vec1, vec2, beta, alpha):
     _check_addr(input, vec1, vec2, beta, alpha)
     if not input.dtype is vec1.dtype is vec2.dtype:
         vec1 = vec1.to(promote_types(promote_types(input.dtype, vec1.dtype), vec2.dtype))
+    beta, alpha = _factor(beta, vec1.dtype), _factor(alpha, vec1.dtype)
     product = vec1.unsqueeze(1) * vec2
     if product.dtype is boolean and input.dtype is boolean:
         product = product & bool(alpha)
@@ -269,6 +271,15 @@ def addr_(input, vec1, vec2, beta, alpha):
     return write_back(input, addr(input, vec1, vec2, beta, alpha))
 
 
+def _factor(number, dtype):
+    """A factor as a number of the result's kind."""
+    if not isinstance(number, complex) or dtype.is_complex:
+        return number
+    if number.imag:
+        raise RuntimeError(f"value cannot be converted to type {c_name(dtype)} without overflow")
+    return number.real
+
+
 def _check_vector(name: str, vector: Tensor) -> None:
     if vector.ndim != 1:
         raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D")
@@ -286,7 +297,7 @@ def _check_addr(input: Tensor, vec1: Tensor, vec2: Tensor, beta, alpha) -> None:
             raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
     if not any(each.is_floating_point() or each.is_complex() for each in (input, vec1, vec2)):
         for name, factor in (("beta", beta), ("alpha", alpha)):
-            if isinstance(factor, float):
+            if isinstance(factor, (float, complex)):
                 raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
 
 

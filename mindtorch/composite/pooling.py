@@ -133,7 +133,7 @@ def adaptive_avg_pool1d(input, output_size):
 def adaptive_max_pool1d(input, output_size):
     _check_ndim("adaptive_max_pool1d", input)
     _check_one("adaptive_max_pool1d", "output_size", output_size)
-    for dim in range(input.ndim - 2, input.ndim):
+    for dim in range(1, input.ndim):
         if input.shape[dim] == 0:
             raise RuntimeError(
                 "adaptive_max_pool1d(): Expected input to have non-zero size for non-batch dimensions, "
@@ -144,16 +144,16 @@ def adaptive_max_pool1d(input, output_size):
 
 
 def adaptive_avg_pool2d(input, output_size):
-    _check_cells("adaptive_avg_pool2d", input, output_size, ", ")
-    if tuple(output_size) == (1, 1):
+    if tuple(output_size) == (1, 1) and input.ndim in (3, 4):
         return _mean(input, 2)
+    _check_cells("adaptive_avg_pool2d", input, output_size, ", ")
     return ops._adaptive_avg_pool2d(input, output_size)
 
 
 def adaptive_avg_pool3d(input, output_size):
-    _check_cells("adaptive_avg_pool3d", input, output_size, ",")
-    if tuple(output_size) == (1, 1, 1):
+    if tuple(output_size) == (1, 1, 1) and input.ndim in (4, 5):
         return _mean(input, 3)
+    _check_cells("adaptive_avg_pool3d", input, output_size, ",")
     return ops._adaptive_avg_pool3d(input, output_size)
 
 
@@ -199,7 +199,7 @@ def _check_cells(op: str, input: Tensor, output_size: Sequence[int], comma: str)
         )
     if input.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(f"{op}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {list(input.shape)}")
-    for dim in range(input.ndim - dims, input.ndim):
+    for dim in range(1 if dims == 3 else input.ndim - dims, input.ndim):
         if input.shape[dim] == 0:
             raise RuntimeError(
                 f"{op}(): Expected input to have non-zero size for non-batch dimensions, "

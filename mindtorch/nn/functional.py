@@ -238,7 +238,7 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalize over the last dimensions."""
-    return ops.layer_norm(input, tuple(normalized_shape), weight, bias, eps)
+    return ops.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def group_norm(
@@ -310,7 +310,7 @@ native_channel_shuffle = ops.native_channel_shuffle
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Pad the last dimensions; the numbers are before and after the last one, then the one before it, and so on."""
-    return ops.pad(input, tuple(pad), mode, value)
+    return ops.pad(input, pad, mode, value)
 
 
 # -------------------- losses --------------------

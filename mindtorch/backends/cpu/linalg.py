@@ -304,7 +304,8 @@ def _check_out_dtype(input: Array, out: Array | None) -> None:
 
 
 def _summed_products(a: Array, b: Array) -> Array:
-    return _dot(a.transpose(1, 0, 2).reshape(a.shape[1], -1), b.reshape(-1, b.shape[2]))
+    count = b.shape[0] * b.shape[1]
+    return _dot(a.transpose(1, 0, 2).reshape(a.shape[1], count), b.reshape(count, b.shape[2]))
 
 
 def _check_addend(input: Array, shape: tuple[int, ...], out: Array | None) -> None:

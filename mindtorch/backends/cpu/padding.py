@@ -48,12 +48,15 @@ class _Padding:
         return _laid_out(deliver(result, input, out), input, out, dims)
 
     def backward(self, grad: np.ndarray, input: np.ndarray, padding: Sequence[int], dims: int) -> np.ndarray:
-        self._check(input.shape, padding, dims)
+        takes_no_channels = dims < 3 or self.edge is _reflect
+        self._check(input.shape, padding, dims, dims if takes_no_channels else dims + 1)
         taps = self._taps(input.shape, padding, dims)
         if grad.dtype.kind in "biu":
             raise checks.not_implemented(f"{self.op}{dims}d_backward", grad)
         self._check_grad(grad, input, [len(each.indices) for each in taps])
         checks.expect_dtype(input, grad)
+        if not input.size:
+            return np.zeros(input.shape, grad.dtype)
         result = quiet(_added_up, grad, taps, input.shape[-dims:])
         return _laid_out(deliver(np.ascontiguousarray(result), grad), input, None, dims)
 
@@ -61,11 +64,12 @@ class _Padding:
         sides = zip(shape[-dims:], reversed(list(zip(padding[::2], padding[1::2]))))
         return [Taps(self.edge(np.arange(-low, n + high), n)[:, None], None) for n, (low, high) in sides]
 
-    def _check(self, shape: Sequence[int], padding: Sequence[int], dims: int) -> None:
+    def _check(self, shape: Sequence[int], padding: Sequence[int], dims: int, filled: int | None = None) -> None:
+        """`filled`: so many of the last dimensions have elements; those of an image and its channels."""
         if len(padding) != 2 * dims:
             found = f", but got: {len(padding)}" if self.edge is _reflect else ""
             raise RuntimeError(f"padding size is expected to be {2 * dims}{found}")
-        if len(shape) not in (dims + 1, dims + 2) or 0 in shape[-dims - 1 :]:
+        if len(shape) not in (dims + 1, dims + 2) or 0 in shape[-(filled or dims + 1) :]:
             raise RuntimeError(
                 f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size and other "
                 f"non-zero dimensions for input, but got: {list(shape)}"

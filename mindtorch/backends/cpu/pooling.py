@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mindtorch.backends.cpu.pooling_checks import check_input, check_output, check_rank, check_window, sides_of
+from mindtorch.backends.cpu.pooling_checks import (
+    check_input,
+    check_output,
+    check_rank,
+    check_reach,
+    check_window,
+    sides_of,
+)
 from mindtorch.backends.cpu.strided import strided
 
 Dims = tuple[int, ...]
@@ -62,8 +69,9 @@ def _window(shape: Dims, op: str, kernel: Dims, stride: Dims, padding: Dims, dil
     check_rank(op, shape, dims)
     check_window(sides, steps, pads, spread)
     check_input(op, shape, dims)
+    check_reach(op, shape, sides, pads)
     size = tuple(_count(*side, ceil) for side in zip(shape[-dims:], sides, steps, pads, spread))
-    check_output(op, shape, sides, size)
+    check_output(shape, size)
     return Window(sides, steps, pads, spread, size)
 
 

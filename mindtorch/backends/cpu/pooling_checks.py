@@ -77,12 +77,27 @@ def check_window(kernel: Dims, stride: Dims, padding: Dims, dilation: Dims) -> N
             raise RuntimeError(f"{name} should be greater than zero, but got {given}")
 
 
-def check_output(op: str, shape: Dims, kernel: Dims, size: Dims) -> None:
-    """There must be a window, and the average of a volume must have no window larger than it."""
+def check_reach(op: str, shape: Dims, kernel: Dims, padding: Dims) -> None:
+    """How far windows may reach, whatever the dilation; those for the average of a volume are no larger than it."""
+    if op == "avg_pool3d" and any(n < k for n, k in zip(shape[-3:], kernel)):
+        _refuse_large_kernel(shape[-3:], kernel)
+    if any(p > k // 2 for p, k in zip(padding, kernel)):
+        raise RuntimeError(
+            f"pad should be smaller than or equal to half of kernel size, but got {_reach(kernel, padding)}"
+        )
+
+
+def _reach(kernel: Dims, padding: Dims) -> str:
+    if len(kernel) == 2:
+        return f"padW = {padding[1]}, padH = {padding[0]}, kW = {kernel[1]}, kH = {kernel[0]}"
+    given = (("k", kernel), ("pad", padding))
+    return " ".join(f"{prefix}{axis}: {sizes[_AXES[3].index(axis)]}" for prefix, sizes in given for axis in "TWH")
+
+
+def check_output(shape: Dims, size: Dims) -> None:
+    """There must be a window."""
     dims = len(size)
     if min(size) < 1:
-        if op == "avg_pool3d":
-            _refuse_large_kernel(shape[-3:], kernel)
         given, wanted = shape[-dims - 1 :], (shape[-dims - 1], *size)
         raise RuntimeError(
             f"Given input size: ({checks.times(given, 'x')}). Calculated output size: ({checks.times(wanted, 'x')}). "

@@ -163,6 +163,7 @@ def adaptive_avg_pool2d_backward(grad_output, input):
     _check_gradient_dims(grad_output, input, f"{template} dimensions {input.ndim} for `grad_output`")
     checks.expect_gradient_dtype(grad_output, input, "grad_output", template)
     checks.expect_sizes(grad_output, (*input.shape[:-2], *grad_output.shape[-2:]), "grad_output")
+    _check_not_empty("adaptive_avg_pool2d_backward", grad_output)
     checks.expect_float(grad_output, "adaptive_avg_pool2d_backward")
     grad = quiet(adaptive_pooling.adaptive_spread, widen(grad_output), input.shape[-2:])
     return _as_image(deliver(grad, input), input)
@@ -174,8 +175,18 @@ def adaptive_avg_pool3d_backward(grad_output, input):
     checks.expect_float(input, "adaptive_avg_pool3d_backward_cpu")
     checks.expect_dtype(grad_output, input)
     checks.expect_sizes(grad_output, (*input.shape[:-3], *grad_output.shape[-3:]), "gradOutput_")
+    _check_not_empty("adaptive_avg_pool3d_backward", grad_output)
     grad = quiet(adaptive_pooling.adaptive_spread, widen(grad_output), input.shape[-3:])
     return laid_out(deliver(grad, input), None)
+
+
+def _check_not_empty(op: str, grad_output: np.ndarray, name: str = "grad_output", first: int = 1) -> None:
+    for dim in range(first, grad_output.ndim):
+        if not grad_output.shape[dim]:
+            raise RuntimeError(
+                f"{op}(): Expected {name} to have non-zero size for non-batch dimensions, "
+                f"but {name} has sizes {list(grad_output.shape)} with dimension {dim} being empty"
+            )
 
 
 def _check_adaptive(op: str, input: np.ndarray, size: Sequence[int], dims: int) -> None:
@@ -204,12 +215,7 @@ def _adaptive_max_pool(input: np.ndarray, size: Sequence[int], op: str, kernel: 
     dims = int(op[-2])
     if input.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(f"{op}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(input.shape)}")
-    for dim in range(input.ndim - dims - 1, input.ndim):
-        if input.shape[dim] == 0:
-            raise RuntimeError(
-                f"{op}(): Expected input to have non-zero size for non-batch dimensions, "
-                f"but input has sizes {list(input.shape)} with dimension {dim} being empty"
-            )
+    _check_not_empty(op, input, "input")
     if len(size) != dims:
         raise RuntimeError(f"{op}(): internal error: output_size.size() must be {dims}")
     if min(size) < 0:
@@ -246,12 +252,7 @@ def _check_maxima(grad_output: np.ndarray, input: np.ndarray, indices: np.ndarra
     if grad_output.ndim not in (dims + 1, dims + 2):
         ranks = f"{dims + 1}D or {dims + 2}D"
         raise RuntimeError(f"{op}(): Expected {ranks} {name}, but got: {list(grad_output.shape)}")
-    for dim in range(grad_output.ndim - dims - 1, grad_output.ndim):
-        if not grad_output.shape[dim]:
-            raise RuntimeError(
-                f"{op}(): Expected {name} to have non-zero size for non-batch dimensions, "
-                f"but {name} has sizes {list(grad_output.shape)} with dimension {dim} being empty"
-            )
+    _check_not_empty(op, grad_output, name, grad_output.ndim - dims - 1)
     checks.expect_gradient_dtype(grad_output, input, name)
     _check_gradient_dims(indices, input, f"expected dimensions {input.ndim} for `indices`")
     checks.expect_sizes(grad_output, indices.shape, name)
