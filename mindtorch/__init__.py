@@ -35,6 +35,7 @@ from mindtorch.broadcasting import broadcast_shapes as broadcast_shapes
 from mindtorch.broadcasting import broadcast_tensors as broadcast_tensors
 from mindtorch.broadcasting import cartesian_prod as cartesian_prod
 from mindtorch.broadcasting import meshgrid as meshgrid
+from mindtorch.broadcasting import split as split
 from mindtorch.comparison import allclose as allclose
 from mindtorch.comparison import equal as equal
 from mindtorch.comparison import isclose as isclose

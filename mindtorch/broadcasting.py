@@ -109,6 +109,11 @@ def block_diag(*tensors: Any) -> Tensor:
     return ops.block_diag(checked_tensors(tensors))
 
 
+def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of parts of one size, or of the sizes in a list."""
+    return tensor.split(split_size_or_sections, dim)
+
+
 def _each(tensors: Sequence[Any], change: Any) -> Any:
     if len(tensors) == 1 and isinstance(tensors[0], Tensor):
         return change(tensors[0])

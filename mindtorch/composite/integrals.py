@@ -19,8 +19,14 @@ def trapezoid_dx(y: Tensor, dx: float = 1, dim: int = -1) -> Tensor:
         return _without_dim(y, dim)
     if y.dtype is boolean:
         raise RuntimeError("trapezoid: received a bool input for `y`, but bool is not supported")
+    _check_step("trapezoid", dx)
     ends = ops.mul_Scalar(y.select(dim, 0) + y.select(dim, -1), 0.5)
     return ops.mul_Scalar(y.sum(dim) - ends, dx)
+
+
+def _check_step(name: str, dx: complex) -> None:
+    if isinstance(dx, complex):
+        raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
 
 
 def trapezoid_x(y: Tensor, x: Tensor, dim: int = -1) -> Tensor:
@@ -35,6 +41,7 @@ def cumulative_trapezoid_dx(y: Tensor, dx: float = 1, dim: int = -1) -> Tensor:
         raise RuntimeError("cumulative_trapezoid: received a bool input for `y`, but bool is not supported")
     if not y.size(dim):
         return y / 2.0
+    _check_step("cumulative_trapezoid", dx)
     return ops.mul_Scalar(_left(y, dim) + _right(y, dim), dx / 2.0).cumsum(dim)
 
 

@@ -45,7 +45,7 @@ def is_number(value: Any) -> bool:
 def is_float(value: Any) -> bool:
     if isinstance(value, Tensor):
         return value.ndim == 0 and not value.is_complex()
-    return isinstance(value, (int, float, np.floating, np.integer))
+    return isinstance(value, (int, float, np.floating, np.integer, np.bool_))
 
 
 def is_dtype(value: Any) -> bool:

@@ -74,7 +74,21 @@ LEAST_SQUARES = [
     for driver in ("gelsd", "gelss")
     for rcond in (None, 0.2, 1, 1.5)
 ]
+NUMBERS = [
+    call.format(number)
+    for number in (1 + 1j, 2 + 0j, "N.bool_(True)", "N.float32(0.5)", 2)
+    for call in (
+        "F.softplus(t(2, 2), beta={})", "F.softplus(t(2, 2), 1, {})", "F.leaky_relu(t(2, 2), {})", "F.elu(t(2, 2), {})",
+        "F.celu(t(2, 2), {})", "F.hardshrink(t(2, 2), {})", "F.softshrink(t(2, 2), {})",
+        "F.hardtanh(t(2, 2), -1, {})", "F.threshold(t(2, 2), {}, 1)", "L.trapezoid(t(2, 2), dx={})",
+        "L.cumulative_trapezoid(t(2, 2), dx={})", "L.logit(t(2, 2) / 4, eps={})", "L.nan_to_num(t(2, 2), nan={})",
+        "F.dropout(t(2, 2), {}, training=False)",
+    )
+]  # fmt: skip
 OTHERS = [
+    "L.split(t(4), split_size_or_sections=2)", "L.split(tensor=t(4), split_size_or_sections=[1, 3], dim=-1)",
+    "L.split(t(4), split_size=2)", "L.split(3, 2)", "L.split(t(4))", "L.split(t(4), 2, 0, 1)",
+    "t(4).split(split_size=2)",
     "F.pad(t(2, 3), 1)", "F.pad(t(2, 3), [1, 1])", "F.layer_norm(t(2, 3), 3)", "F.layer_norm(t(2, 3), [3])",
     "L.autograd.graph.get_gradient_edge(None)", "L.autograd.graph.get_gradient_edge(3)",
     "L.autograd.graph.get_gradient_edge(L.ones(2))",
@@ -82,7 +96,7 @@ OTHERS = [
 CALLS = {
         "max_pool": POOLS, "avg_pool": AVERAGES, "empty cells": EMPTY_CELLS, "empty gradients": EMPTY_GRADIENTS,
         "empty padding": EMPTY_PADS, "empty products": EMPTY_PRODUCTS, "empty systems": EMPTY_SYSTEMS,
-        "factors": FACTORS, "least squares": LEAST_SQUARES, "others": OTHERS,
+        "factors": FACTORS, "least squares": LEAST_SQUARES, "numbers": NUMBERS, "others": OTHERS,
 }  # fmt: skip
 
 
@@ -90,6 +104,7 @@ def _outcome(library, call: str):
     """What the call gives: its tensors, or the type and text of its error."""
     names = {
         "L": library,
+        "N": np,
         "A": library.ops.aten,
         "F": library.nn.functional,
         "t": lambda *shape: _counted(library, shape),

@@ -6,11 +6,11 @@ from mindtorch.backends.cpu import activations, arithmetic
 from mindtorch.backends.cpu.choosing import clamp
 from mindtorch.backends.cpu.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
 from mindtorch.backends.cpu.elementwise import binary, unary
-from mindtorch.backends.cpu.numbers import checked_number
+from mindtorch.backends.cpu.numbers import checked_number, real_for
 from mindtorch.backends.cpu.refusals import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, refused
 from mindtorch.dtype import FROM_NUMPY, finfo
 from mindtorch.iterator import check_same_dtype
-from mindtorch.promotion import BOOL, COMPLEX, UINT8, is_integral
+from mindtorch.promotion import BOOL, COMPLEX, UINT8, is_integral, real_number
 
 Array = np.ndarray
 Number = complex
@@ -50,17 +50,18 @@ def prelu(input: Array, weight: Array) -> Array:
 
 
 def hardshrink(input: Array, lambd: Number = 0.5, out: Array | None = None) -> Array:
-    return compute(_HARDSHRINK, (input,), out, lambd)
+    return compute(_HARDSHRINK, (input,), out, real_for(lambd, input))
 
 
 def hardshrink_backward(grad_out: Array, input: Array, lambd: Number, out: Array | None = None) -> Array:
-    return compute(_HARDSHRINK_BACKWARD, (grad_out, input), out, lambd)
+    return compute(_HARDSHRINK_BACKWARD, (grad_out, input), out, real_for(lambd, input))
 
 
 def softshrink(input: Array, lambd: Number = 0.5, out: Array | None = None) -> Array:
     dtype = FROM_NUMPY[input.dtype]
     if not dtype.is_floating_point:
         raise NotImplementedError(f"\"softshrink_check\" not implemented for '{dtype.storage_name}'")
+    lambd = real_number(lambd)
     if not 0 <= lambd <= finfo(dtype).max:
         raise RuntimeError(
             f"lambda must be in range [0, {finfo(dtype).max:g}] for input dtype {dtype.storage_name}, "
@@ -70,7 +71,7 @@ def softshrink(input: Array, lambd: Number = 0.5, out: Array | None = None) -> A
 
 
 def softshrink_backward(grad_output: Array, input: Array, lambd: Number, out: Array | None = None) -> Array:
-    return compute(_HARDSHRINK_BACKWARD, (grad_output, input), out, lambd)
+    return compute(_HARDSHRINK_BACKWARD, (grad_output, input), out, real_for(lambd, input))
 
 
 def threshold(input: Array, threshold: Number, value: Number, out: Array | None = None) -> Array:
@@ -102,12 +103,13 @@ def threshold_backward(grad_output: Array, input: Array, threshold: Number, out:
 
 
 def leaky_relu(input: Array, negative_slope: Number = 0.01, out: Array | None = None) -> Array:
-    return compute(_LEAKY_RELU, (input,), out, negative_slope)
+    return compute(_LEAKY_RELU, (input,), out, real_for(negative_slope, input))
 
 
 def leaky_relu_backward(
     grad_output: Array, input: Array, negative_slope: float, self_is_result: bool, out: Array | None = None
 ) -> Array:
+    negative_slope = real_for(negative_slope, input)
     if self_is_result and negative_slope < 0:
         raise RuntimeError(
             "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This "
@@ -170,7 +172,7 @@ def silu_backward(grad_output: Array, input: Array, out: Array | None = None) ->
 
 
 def elu(input: Array, alpha: float = 1, scale: float = 1, input_scale: float = 1, out: Array | None = None) -> Array:
-    return compute(_ELU, (input,), out, alpha, scale, input_scale)
+    return compute(_ELU, (input,), out, *[real_for(each, input) for each in (alpha, scale, input_scale)])
 
 
 def elu_backward(
@@ -182,6 +184,7 @@ def elu_backward(
     self_or_result: Array,
     out: Array | None = None,
 ) -> Array:
+    alpha, scale, input_scale = [real_for(each, grad_output) for each in (alpha, scale, input_scale)]
     if is_result and alpha < 0:
         raise RuntimeError(
             "In-place elu backward calculation is triggered with a negative slope which is not supported. This is "
@@ -192,6 +195,7 @@ def elu_backward(
 
 
 def celu(input: Array, alpha: float = 1.0, out: Array | None = None) -> Array:
+    alpha = real_number(alpha)
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return elu(input, alpha, 1.0, 1.0 / alpha, out)
@@ -212,10 +216,10 @@ def log_sigmoid_backward(grad_output: Array, input: Array, buffer: Array, out: A
 
 
 def softplus(input: Array, beta: float = 1, threshold: float = 20, out: Array | None = None) -> Array:
-    return compute(_SOFTPLUS, (input,), out, beta, threshold)
+    return compute(_SOFTPLUS, (input,), out, real_for(beta, input), real_for(threshold, input))
 
 
 def softplus_backward(
     grad_output: Array, input: Array, beta: float, threshold: float, out: Array | None = None
 ) -> Array:
-    return compute(_SOFTPLUS_BACKWARD, (grad_output, input), out, beta, threshold)
+    return compute(_SOFTPLUS_BACKWARD, (grad_output, input), out, real_for(beta, input), real_for(threshold, input))

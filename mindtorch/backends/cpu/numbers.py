@@ -71,6 +71,15 @@ _FITS: dict[str, Callable[[Any, np.dtype], bool]] = {
 }
 
 
+def real_for(number: Any, array: np.ndarray) -> Any:
+    """A number that real elements are computed with: a complex one without imaginary part is taken for one, too."""
+    if not isinstance(number, complex) or array.dtype.kind == "c":
+        return number
+    if number.imag:
+        raise RuntimeError(f"value cannot be converted to type {c_name(FROM_NUMPY[array.dtype])} without overflow")
+    return number.real
+
+
 def is_one(alpha: complex, input: Any, other: Any) -> bool:
     """Whether alpha changes nothing; refuses one of a higher kind than the result."""
     if type(alpha) is int:
