@@ -74,6 +74,13 @@ LEAST_SQUARES = [
     for driver in ("gelsd", "gelss")
     for rcond in (None, 0.2, 1, 1.5)
 ]
+UNPOOLS = [
+    f"A.max_unpool{dims}d({input}, {indices}, {size}{more})"
+    for dims, more in ((2, ""), (3, ", [2, 2, 2], [0, 0, 0]"))
+    for input in (f"t{(1, *[2] * dims)}", f"t{(1, 1, 1, *[2] * dims)}", "t(1)")
+    for indices in (f"t{(1, *[2] * dims)}.long()", f"t{(1, *[2] * dims)}")
+    for size in ([4] * dims, [4] * (dims + 1), [4] * (dims - 1) + [-1], [-2] + [4] * (dims - 1))
+] + ["A.max_unpool3d(t(1, 2, 2, 2), t(1, 2, 2, 2).long(), [4, 4, 4], [2], [0, 0, 0])"]
 NUMBERS = [
     call.format(number)
     for number in (1 + 1j, 2 + 0j, "N.bool_(True)", "N.float32(0.5)", 2)
@@ -96,7 +103,7 @@ OTHERS = [
 CALLS = {
         "max_pool": POOLS, "avg_pool": AVERAGES, "empty cells": EMPTY_CELLS, "empty gradients": EMPTY_GRADIENTS,
         "empty padding": EMPTY_PADS, "empty products": EMPTY_PRODUCTS, "empty systems": EMPTY_SYSTEMS,
-        "factors": FACTORS, "least squares": LEAST_SQUARES, "numbers": NUMBERS, "others": OTHERS,
+        "factors": FACTORS, "least squares": LEAST_SQUARES, "unpooling": UNPOOLS, "numbers": NUMBERS, "others": OTHERS,
 }  # fmt: skip
 
 

@@ -272,7 +272,7 @@ def max_unpool3d(input, indices, output_size, stride, padding):
     for name, values in (("stride", stride), ("padding", padding)):
         if len(values) != 3:
             raise RuntimeError(
-                f"There should be exactly 3 elements (depth, height, width) in {name}, but got: {len(values)} elements."
+                f"There should be exactly three elements {_NAMES[3]} in {name}, but got: {len(values)} elements."
             )
     errors.check_ints((*stride, *padding))
     if min(stride) <= 0:
@@ -283,23 +283,38 @@ def max_unpool3d(input, indices, output_size, stride, padding):
 _NAMES = {2: "(height, width)", 3: "(depth, height, width)"}
 
 
-def _check_unpooled(input: np.ndarray, indices: np.ndarray, size: Sequence[int], dims: int) -> None:
-    if indices.dtype != np.int64:
-        raise RuntimeError(f"elements in indices should be type int64 but got: {checks.scalar_name(indices)}")
+def _check_unpooled_size(input: np.ndarray, size: Sequence[int], dims: int) -> None:
     if len(size) != dims:
         raise RuntimeError(
-            f"There should be exactly {'two' if dims == 2 else '3'} elements {_NAMES[dims]} in output_size, "
+            f"There should be exactly {'two' if dims == 2 else 'three'} elements {_NAMES[dims]} in output_size, "
             f"but got {len(size)} elements."
         )
+
+
+def _check_unpooled_rank(input: np.ndarray, size: Sequence[int], dims: int) -> None:
     if input.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(
             f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, "
-            f"but got a tensor with {input.ndim} dimensions"
+            f"but got a tensor with {input.ndim} dimensions."
         )
+
+
+def _check_unpooled(input: np.ndarray, indices: np.ndarray, size: Sequence[int], dims: int) -> None:
+    if indices.dtype != np.int64:
+        found = f" but got: {checks.scalar_name(indices)}" if dims == 2 else ""
+        raise RuntimeError(f"elements in indices should be type int64{found}")
+    order = (_check_unpooled_rank, _check_unpooled_size)
+    for check in order if dims == 3 else reversed(order):
+        check(input, size, dims)
     if input.shape != indices.shape:
         raise RuntimeError(
             f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) "
             f"but got indices tensor with shape: {list(indices.shape)}"
+        )
+    if min(size) < 0:
+        raise RuntimeError(
+            f"max_unpooling{dims}d(): output_size must contain non-negative spatial dimensions, "
+            f"but got output_size=({', '.join(map(str, size))})"
         )
 
 
