@@ -5,6 +5,7 @@
 from types import FunctionType
 
 from mindtorch.dispatch.registry import register_kernels, register_ops
+from mindtorch.dispatch.shown_signature import show_signatures
 
 from torch_npu._generated import own_ops
 from torch_npu._generated.registry import activation, attention, norm, optim, products, tokens
@@ -16,4 +17,5 @@ for family in FAMILIES:
     for backend, kernels in family.KERNELS.items():
         register_kernels(backend, kernels)
     own = {name: value for name, value in vars(family.functions).items() if isinstance(value, FunctionType)}
+    show_signatures(own.values())
     vars(own_ops).update((name, value) for name, value in own.items() if value.__module__ == family.functions.__name__)
