@@ -7,6 +7,7 @@ from mindtorch import errors, state
 from mindtorch.autograd.accumulate_grad import AccumulateGrad
 from mindtorch.autograd.execution import run_backward
 from mindtorch.autograd.history import edge_of, require_grad
+from mindtorch.autograd.hooks_in_levels import is_over
 from mindtorch.autograd.node_base import NodeBase
 from mindtorch.autograd.shown_levels import shown_edge
 from mindtorch.autograd_meta import takes_part
@@ -232,7 +233,7 @@ def _edge_of_input(value: Any) -> Any:
     if not isinstance(value, Tensor):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(value)}")
     edge = edge_of(value)
-    if edge is None or (edge and _is_over(edge[0])) or (_thread.transforms and not value.requires_grad):
+    if edge is None or (edge and is_over(edge[0])) or (_thread.transforms and not value.requires_grad):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     return edge or edge_to(AccumulateGrad(value))  # a new node, to which nothing leads
 
@@ -243,11 +244,6 @@ def _apart_if_captured(source: Any, edge: Any, outputs: tuple) -> Any:
     tensors = [each for each in (source, *outputs) if isinstance(each, Tensor)]
     is_captured = len(tensors) > 1 and tensors[0] is source and owner_of(source) is not owner_of(tensors[1])
     return edge_to(AccumulateGrad(source)) if is_captured else edge
-
-
-def _is_over(node: Any) -> bool:
-    """Whether the node is the input of a transform that is over."""
-    return node.begins and not node.accumulates and not node.is_open
 
 
 def _edges_of_leaves(inputs: Iterable[Any]) -> list[Any]:

@@ -113,6 +113,13 @@ class Pass:
         leaves = {node for node in self.wanted if node.accumulates}
         self.last = _last_before(leaves, [node for node in self.nodes if node in self.needed])
 
+    def leave_out_what_is_over(self) -> None:
+        """Follow no way that ends in nothing but inputs of transforms that are over."""
+        over = _ways_that_are_over(self.nodes)
+        if over:
+            self.wanted = self.reached - over
+            self.nodes = [node for node in self.nodes if node not in over]
+
     def will_reach(self, node: Any) -> bool:
         """Whether the pass comes to a node, sooner or later, or has been there."""
         if self.wanted is not None:
@@ -148,6 +155,19 @@ def _nodes_towards(goals: set, nodes: Sequence[Any]) -> set:
                 found.add(node)
                 break
     return found
+
+
+def _ways_that_are_over(nodes: Sequence[Any]) -> set:
+    """The nodes from which gradients get to nothing but inputs of transforms that are over, and to at least one;
+    `nodes` are in ascending order. A node without any edge is there for what is seen on the way."""
+    over: set = set()
+    for node in nodes:
+        ways = [edge[0] for edge in node.next_edges if edge is not None]
+        if node.begins and (node.is_open or node.requires_grad_outside):
+            continue
+        if (ways or node.begins) and over.issuperset(ways):
+            over.add(node)
+    return over
 
 
 def _last_before(leaves: set, nodes: Sequence[Any]) -> dict[Any, Any]:
@@ -192,6 +212,8 @@ def run_backward(
         task.check_ends(targets or ())
     if targets is not None:
         task.restrict(targets, capture)
+    elif node_base.levels_in_use:
+        task.leave_out_what_is_over()
     if node_base.refusals_in_use:
         task.nodes = _refusals_early(task.nodes)
     return run_nested(lambda: _run_in_mode(task, create_graph))

@@ -22,15 +22,26 @@ _CROSSINGS = frozenset(("AddBatchDimBackward0", "RemoveBatchDimBackward0", "Spre
 
 
 def shown_node(edge: Any) -> Any:
-    """The `(node, output_nr)` that an edge leads to as programs see it: behind the borders of levels of `vmap`, unless
-    nothing but a leaf is there, or the samples are moved."""
+    """The `(node, output_nr)` that an edge leads to as programs see it: behind the inputs of transforms that are over,
+    and behind the borders of levels of `vmap`, unless nothing but a leaf is there, or the samples are moved."""
     node, output_nr, *_ = edge
-    while node.name() in _CROSSINGS and not getattr(node, "out_dim", 0):
+    while is_over(node) or (node.name() in _CROSSINGS and not getattr(node, "out_dim", 0)):
         following = node.next_edges[0]
         if following is None or (following[0].begins and "RemoveBatchDim" in node.name()):
             break
         node, output_nr, *_ = following
     return node, output_nr
+
+
+def shown_next(edge: Any) -> Any:
+    """The same for an edge of `next_functions`, where an input of a transform that is over stands for nothing."""
+    node, output_nr = shown_node(edge)
+    return (None, 0) if is_over(node) else (node, output_nr)
+
+
+def is_over(node: Any) -> bool:
+    """Whether a node is the input of a transform that is over."""
+    return node.begins and not node.accumulates and not node.is_open
 
 
 def shown_output(edge: Any) -> str:

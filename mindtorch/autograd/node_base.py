@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindtorch import errors, state
 from mindtorch.autograd.hooks import RemovableHandle, add_hook
-from mindtorch.autograd.hooks_in_levels import in_its_level, of_all_samples, shown_node
+from mindtorch.autograd.hooks_in_levels import in_its_level, of_all_samples, shown_next
 from mindtorch.dtype import FROM_NUMPY
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.size import Size, size_of
@@ -21,6 +21,7 @@ next_sequence_nr = count().__next__
 
 _making = RLock()  # for what is made on demand: two threads may ask for it
 extras_in_use = False  # whether any node of the process has ever had extras
+levels_in_use = False  # whether a transform has ever differentiated
 refusals_in_use = False  # whether there ever was a RefusingNode
 
 _BACKWARD_SUFFIX = re.compile(r"Backward0?(?=\d*$)")  # the number stays, unless it is 0
@@ -125,7 +126,7 @@ class NodeBase:
 
     @property
     def next_functions(self) -> tuple:
-        shown = shown_node if state.batch_levels else itemgetter(0, 1)
+        shown = shown_next if state.batch_levels or levels_in_use else itemgetter(0, 1)
         return tuple([(None, 0) if edge is None else shown(edge) for edge in self.next_edges])
 
     def more(self) -> Extras:

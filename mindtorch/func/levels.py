@@ -16,11 +16,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from mindtorch import state
+from mindtorch.autograd import node_base
 from mindtorch.autograd.grad_mode import set_inference
 from mindtorch.autograd.graph import disable_saved_tensors_hooks
-from mindtorch.autograd.history import NOWHERE, edge_of, is_out_of_date, noted_edge
+from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, NOWHERE, edge_of, is_out_of_date, noted_edge
 from mindtorch.autograd.node_base import ConnectedNode
-from mindtorch.autograd_meta import ViewMeta
+from mindtorch.autograd_meta import MULTI_OUTPUT, ViewMeta
 from mindtorch.dispatch.captures import OwnTensors, watching_writes
 from mindtorch.dispatch.tangents import set_tangent, tangent_of
 from mindtorch.dispatch.torch_dispatch import ask_op, dispatching_arguments
@@ -53,6 +54,7 @@ class LevelInput(ConnectedNode):
     begins = True
 
     def __init__(self, outer_edge: Any, alias: Any) -> None:
+        node_base.levels_in_use = True
         super().__init__((outer_edge or None,))
         set_output(self, alias._mt_array)
         self.is_open = True
@@ -122,15 +124,30 @@ class Level:
         if type(meta) is ViewMeta:
             base = self.released(meta.base)
             if base is not meta.base:
-                state.set_grad_enabled(meta.edge is not None)  # a view that was made in another mode stays one
-                try:
-                    return ViewRecipe(tensor, meta.base)(base)
-                finally:
-                    state.set_grad_enabled(True)
+                return self._view_outside(tensor, meta, base)
         edge = edge_of(tensor)
-        if not edge or (self.records_outside and self.reaches_outside((edge,))):
+        if not edge or self._is_recorded_outside(edge):
             return tensor
         return _alias(tensor, self.released)
+
+    def _view_outside(self, tensor: Tensor, meta: ViewMeta, base: Tensor) -> Tensor:
+        """The same view of what its base is outside. Those that may not be written keep their history: taken again,
+        what a custom Function has returned would know nothing of the Function."""
+        edge = meta.edge
+        state.set_grad_enabled(edge is not None)  # a view that was made in another mode stays one
+        try:
+            view = ViewRecipe(tensor, meta.base)(base)
+        finally:
+            state.set_grad_enabled(True)
+        outside = view._mt_meta
+        if type(outside) is ViewMeta and meta.creation in (IN_CUSTOM_FUNCTION, MULTI_OUTPUT):
+            outside.creation = meta.creation
+            if edge and self._is_recorded_outside(edge):
+                outside.edge = edge
+        return view
+
+    def _is_recorded_outside(self, edge: Any) -> bool:
+        return self.records_outside and self.reaches_outside((edge,))
 
     def reaches_outside(self, edges: Iterable[Any]) -> bool:
         """Whether a graph has an end outside: neither the input of a level that is over nor a leaf that the function

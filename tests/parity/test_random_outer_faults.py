@@ -1,0 +1,94 @@
+"""What whole random programs have found where transforms meet what is outside of them: ways to inputs that are over,
+custom Functions whose results leave, captured tensors, and derivatives beside infinities.
+
+For each kind of fault there are short programs whose last line is compared.
+"""
+
+import pytest
+
+from tests.parity.programs import assert_same
+from tests.parity.test_random_faults import value_of
+
+NOTED = """
+seen = []
+def note(*values):
+    seen.append([v if v is None or isinstance(v, bool) else (tuple(v.shape), v.requires_grad) for v in values])
+def function(body):
+    class F(T.autograd.Function):
+        @staticmethod
+        def forward(*a): return body(*a)
+        @staticmethod
+        def setup_context(ctx, inputs, output): ctx.count = len(inputs)
+        @staticmethod
+        def backward(ctx, *grads):
+            note(*ctx.needs_input_grad, *grads)
+            return (T.ones(2, 3) * 7,) * ctx.count
+    return F.apply
+def last(result): return result[1] if isinstance(result, tuple) else result
+x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)
+"""
+# What stands in front of the lines of a kind.
+BEFORE = {
+    "views that a Function returns": NOTED,
+    "ways to inputs that are over": NOTED,
+}
+KINDS = {
+    "views that a Function returns": [
+        f"F = function(lambda a: {body}); s = {source}; r = last(T.func.vjp(F, s)[0])\n{what}"
+        for body in ("a", "a[..., :]", "a.view(2, 3)", "a * 2", "(a * 2, a[:1])", "(a[0], a[1])")
+        for source in ("w", "w * 1", "x")
+        for what in (
+            "s.requires_grad and r.sum().backward(); (seen, w.grad, r.requires_grad, r._base is None)",
+            "r.mul_(2); (r._version, s._version, type(r.grad_fn).__name__)",
+            "T.no_grad()(s.mul_)(2); (r.requires_grad, r.sum())",
+            "v = r[..., :1]; s.requires_grad and v.sum().backward(); (seen, w.grad)",
+        )
+    ]
+    + [
+        f"s = {source}; f = lambda a: {body}; r = T.func.vjp(f, s)[0]\n{what}"
+        for body in ("a.unbind(0)[0]", "a.split(1)[0][0]", "a.unbind(0)[0][:1]", "T.no_grad()(lambda: a[0])()")
+        for source in ("w", "w * 1")
+        for what in (
+            "r.sum().backward(); w.grad",
+            "r.mul_(2); r._version",
+            "T.no_grad()(s.mul_)(2); (r.requires_grad, r.sum())",
+        )
+    ],
+    "ways to inputs that are over": [
+        f"F = function(lambda a, b: {body}); r = {call}; r.sum().backward(); (seen, w.grad)"
+        for body in ("a * b", "b * 1")
+        for call in (
+            "T.func.vjp(lambda a: F(a, w), x)[0]",
+            "T.func.vjp(lambda a: F(w, a * 2), x * 1)[0]",
+            "T.func.jvp(lambda a: T.func.vjp(lambda b: b * w, a)[0], (x,), (x,))[0]",
+        )
+    ]
+    + [
+        f"r = {call}; n = r.grad_fn; n = n.next_functions[0][0] if 'Sum' in n.name() else n\n"
+        "n.register_hook(lambda i, o: note(*i, *o)); r.sum().backward(); (seen, w.grad)"
+        for body in (
+            *("a @ w.t()", "a * w", "(a * 2) * w", "T.stack([a, w])", "T.cat([w, a * 1])", "T.where(a > 0, a, w)"),
+            *("T.addcmul(a, a * 2, w)", "w.index_put((T.tensor([0]),), a[0])"),
+        )
+        for call in (
+            f"T.func.vjp(lambda a: {body}, x)[0]",
+            f"T.func.grad_and_value(lambda a: T.func.grad_and_value(lambda a: ({body}).sum())(a)[1])(x)[1]",
+        )
+    ]
+    + [
+        "[(type(n).__name__, i) for n, i in T.func.vjp(lambda a: a * 2, w)[0].grad_fn.next_functions]",
+        "[(type(n).__name__, i) for n, i in T.func.vjp(lambda a: a * w, x)[0].grad_fn.next_functions]",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(f"{BEFORE.get(kind, '')}\n{code}", id=f"{kind}: {code[-60:]}")
+        for kind, codes in KINDS.items()
+        for code in codes
+    ],
+)
+def test_program(code):
+    assert_same(lambda T: value_of(code, T))
