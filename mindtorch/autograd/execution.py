@@ -21,6 +21,7 @@ from mindtorch.autograd.hooks import run_post_hooks, run_pre_hooks, run_tensor_h
 from mindtorch.autograd.node_base import ConnectedNode, RefusingNode
 from mindtorch.autograd.reentrant import run_nested
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.dispatch.views_from_no_grad import edges_of_bases, nodes_behind
 from mindtorch.kinds import SHORT_CUT_FAILED, kind_of
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor, set_outputs, wrap
@@ -90,7 +91,9 @@ class Pass:
         """For a graph without leaves: refuse one whose ends are all inputs of transforms that are over. What has leaked
         from a transform has no gradient; it is only the transform that may ask for it, as one of the targets."""
         ends = [node for node in self.reached if node.begins]
-        is_asked = any(node.is_open or node.requires_grad_outside for node in ends)
+        is_asked = any(node.is_open or node.requires_grad_outside for node in ends) or any(
+            map(edges_of_bases, self.reached)
+        )
         if ends and not is_asked and self.reached.isdisjoint(each[0] for each in targets):
             raise errors.no_gradient(0)
 
@@ -162,7 +165,7 @@ def _ways_that_are_over(nodes: Sequence[Any]) -> set:
     `nodes` are in ascending order. A node without any edge is there for what is seen on the way."""
     over: set = set()
     for node in nodes:
-        ways = [edge[0] for edge in node.next_edges if edge is not None]
+        ways = nodes_behind(node)
         if node.begins and (node.is_open or node.requires_grad_outside):
             continue
         if (ways or node.begins) and over.issuperset(ways):

@@ -19,6 +19,7 @@ from mindtorch.dispatch.forward_ad import call_with_tangents, has_tangents
 from mindtorch.dispatch.methods import METHOD_PREFIX, not_implemented
 from mindtorch.dispatch.registry import NUMBERS, OpEntry
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
+from mindtorch.dispatch.views_from_no_grad import note_views
 from mindtorch.tensor import Tensor, autograd_meta
 
 _thread = state.thread
@@ -103,6 +104,8 @@ def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
         result = _unrecorded(function, args, kwargs)
     else:
         result = _let_through(function, args, kwargs)
+    if _thread.grad_enabled and (_thread.own_tensors is not None or _thread.differentiated is not None):
+        note_views((*args, *kwargs.values()), result)
     if state.anomaly_enabled:
         anomaly.note_forward(result)
     if _thread.below_autograd and entry.view is not None:

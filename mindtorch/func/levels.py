@@ -26,6 +26,7 @@ from mindtorch.dispatch.captures import OwnTensors, watching_writes
 from mindtorch.dispatch.tangents import set_tangent, tangent_of
 from mindtorch.dispatch.torch_dispatch import ask_op, dispatching_arguments
 from mindtorch.dispatch.view_recipe import ViewRecipe
+from mindtorch.dispatch.views_from_no_grad import nodes_behind
 from mindtorch.pytree import tree_leaves
 from mindtorch.tensor import (
     ASK,
@@ -158,7 +159,7 @@ class Level:
             node = waiting.pop()
             if node.begins and self._is_outside(node):
                 return True
-            following = {edge[0] for edge in node.next_edges if edge is not None} - seen
+            following = nodes_behind(node) - seen
             seen |= following
             waiting.extend(following)
         return False

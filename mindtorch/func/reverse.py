@@ -9,6 +9,7 @@ from mindtorch.autograd.engine import starting_gradients
 from mindtorch.autograd.execution import run_backward
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.captures import differentiating
+from mindtorch.dispatch.views_from_no_grad import noting_views
 from mindtorch.func.arguments import Argnums, check_outputs, chosen, positions_of, replaced, split_aux
 from mindtorch.func.levels import Level, outside_of_inference, reverse_level
 from mindtorch.pytree import TreeSpec, tree_flatten, tree_map, treespec_pprint
@@ -155,6 +156,6 @@ def _gradients(
     used, used_weights = zip(*pairs, strict=True)
     starts, ends = ([level.edge_of(each) for each in tensors] for tensors in (used, inputs))
     starting = starting_gradients(used, used_weights)
-    with differentiating(level.own, as_inside=shows_hooks):
+    with differentiating(level.own, as_inside=shows_hooks), noting_views():
         found = run_backward(starts, starting, keep_graph or records, records, ends, capture=True)
     return [ops.zeros_like(each) if one is None else one for one, each in zip(found, inputs, strict=True)]

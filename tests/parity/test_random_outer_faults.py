@@ -31,6 +31,13 @@ x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)
 BEFORE = {
     "views that a Function returns": NOTED,
     "ways to inputs that are over": NOTED,
+    "captured views from no_grad mode": "facts = lambda t: (t.requires_grad, t.is_leaf, t.grad_fn is not None)\n"
+    "w, z, x = T.ones(2, 3, requires_grad=True), T.ones(2, 3, requires_grad=True), T.ones(2, 3); h, s = w * 2, []\n"
+    "with T.no_grad(): v, u = h[:1], w[:1]\n"
+    "def sent(*results):\n"
+    "    for each in results:\n"
+    "        if each.requires_grad: each.sum().backward()\n"
+    "    return [each.tolist() for each in results], [facts(each) for each in results], w.grad, z.grad, s",
 }
 KINDS = {
     "views that a Function returns": [
@@ -78,6 +85,25 @@ KINDS = {
     + [
         "[(type(n).__name__, i) for n, i in T.func.vjp(lambda a: a * 2, w)[0].grad_fn.next_functions]",
         "[(type(n).__name__, i) for n, i in T.func.vjp(lambda a: a * w, x)[0].grad_fn.next_functions]",
+    ],
+    "captured views from no_grad mode": [
+        f"sent(*({call},))" if "(*" not in call else f"sent({call})"
+        for view in "vu"
+        for source in "xz"
+        for body in (
+            *(f"{view}.sum()", f"({view} * a).sum()", f"({view} @ a.t()).mT", f"(a.detach() * {view}).sum()"),
+            *(f"{view}[0] * 1", f"T.func.grad(lambda b: ({view} * b).sum())(a)"),
+            *(f"s.append(facts({view} * a)) or a * 1", f"s.append(facts({view}[0])) or a * 1"),
+        )
+        for call in (
+            f"T.func.vjp(lambda a: {body}, {source})[0]",
+            f"T.func.vjp(lambda a: ({body}).sum(), {source})[1](T.ones(()))[0]",
+            f"*T.func.grad_and_value(lambda a: ({body}).sum())({source})",
+            f"*T.func.jvp(lambda a: {body}, ({source},), (x,))",
+            f"T.vmap(lambda a: T.func.grad_and_value(lambda a: ({body}).sum())(a)[1])({source}[:, None])",
+            f"T.func.hessian(lambda a: ({body}).sum())({source})",
+            f"T.autograd.functional.hessian(lambda a: ({body}).sum(), {source})",
+        )
     ],
 }
 
