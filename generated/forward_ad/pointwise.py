@@ -121,13 +121,13 @@ def div_Tensor(result, arguments, tangents):
 
 def div_Tensor_mode(result, arguments, tangents):
     """div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
-    input, other, rounding_mode = arguments
+    _, other, rounding_mode = arguments
     input_t, other_t, _ = tangents
     if input_t is None:
-        input_t = zeros_for(input)
+        input_t = ZERO
     if other_t is None:
-        other_t = zeros_for(other)
-    return div_mode_jvp(input_t, other_t, other, result, rounding_mode)
+        other_t = ZERO
+    return div_mode_jvp(input_t - other_t * result, other, result, rounding_mode)
 
 
 def div_Scalar(result, arguments, tangents):

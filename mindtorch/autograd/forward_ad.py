@@ -4,12 +4,14 @@ from typing import Any, NamedTuple
 
 from mindtorch import errors, state
 from mindtorch.autograd.grad_mode import ModeContext
+from mindtorch.autograd.zero_ways import depending
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import Level, inside_of, keep_without_tangent, set_tangent, tangent_of
+from mindtorch.dispatch.tangents import Level, depend_with, inside_of, keep_without_tangent, set_tangent, tangent_of
 from mindtorch.layout import strided
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
+depend_with(depending)
 
 
 class UnpackedDualTensor(NamedTuple):

@@ -9,7 +9,7 @@ Note [Missing tangents]: a tensor without a tangent has one of zeros, which nobo
 In formulas it is ZERO where it only takes part in arithmetic, else a single zero that is expanded.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
 from typing import Any
@@ -257,6 +257,8 @@ class ZeroProduct(Tensor):
     """The product of such a tangent with factors that are recorded. What it is added to depends on them, although their
     gradients are zero: a tangent requires grad if a factor of one of its terms does.
 
+    How it depends on them is up to autograd (mindtorch/autograd/zero_ways.py), which is a layer above.
+
     It is a tensor without an array, of a class of its own so that Python asks it first, also where it is on the right.
     """
 
@@ -269,7 +271,7 @@ class ZeroProduct(Tensor):
             return _zero_product(*self._factors, *other._factors)
         true = ops.ones((), dtype=boolean, device=other.device)
         for factor in self._factors:
-            other = ops.where(true, other, factor)
+            other = _depend(ops.where(true, other, factor.detach()), factor)
         return other
 
     def __sub__(self, other: Any) -> Any:
@@ -299,6 +301,15 @@ def _is_recorded(factor: Any) -> bool:
 
 
 ZERO = Zero()
+
+
+def depend_with(function: Callable[[Tensor, Tensor], Tensor]) -> None:
+    """Say what makes a new tangent depend on a factor of a term that is zero."""
+    global _depend
+    _depend = function
+
+
+_depend: Callable[[Tensor, Tensor], Tensor]
 
 
 def zeros_for(tensor: Any) -> Any:

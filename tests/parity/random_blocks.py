@@ -18,12 +18,15 @@ _TENSOR = re.compile(r"\bt\d+\b")
 _ASSIGNED = re.compile(r"^(t\d+)(, t\d+)? [-+*/]?= ")
 # In the function of a vmap, torch changes the shape of the tensor outside, not that of the sample.
 _RESHAPES = re.compile(r"\.(t|squeeze|unsqueeze|transpose|swapaxes)_\(")
-# Ops without a rule for forward mode, or with tangents that share memory; torch's where forgets complex gradients.
+# Ops without a rule for forward mode, or with tangents that share memory, or whose derivatives are nan; torch's where
+# forgets complex gradients.
 # A complex number minus a tensor has a tangent of another dtype, and a number, as a sample, two windows of no elements;
 # any along no dimensions of a sample is along all of them.
 _WITHOUT_TANGENTS = re.compile(
-    r"fmod|frac\(|remainder|floor_divide|//|%|T\.where|\dj\) - |rsub\(.*\dj|unfold\(\S+, 0,|a(ny|ll)\(dim=\[\]"
+    r"cumprod|fmod|frac\(|remainder|floor_divide|//|%|T\.where|\dj\) - |rsub\(.*\dj|unfold\(\S+, 0,|a(ny|ll)\(dim=\[\]"
 )
+# Views through which torch lets a function write what it has captured.
+_OPEN_VIEWS = re.compile(r"\b(t\d+)(?:\[\.\.\.\]|\.view\(T\.int)")
 _POWERS = re.compile(r"\*\*|pow")
 # In the copies of a body nothing requires grad, so that `is_avoided` does not see a gradient that hides nan (sgn).
 _OF_VARIABLES = re.compile(r"sgn")
@@ -41,6 +44,7 @@ class Body(Writer):
         self.env.update(tensors)
         self.kept = () if owned else tuple(tensors)  # the names that lines may not bind to something else
         self.is_transformed = parent.is_transformed or is_transformed
+        self.captured: set[Any] = set()  # where the memory of captured tensors is
 
     def new(self) -> str:
         return self.fresh()
@@ -61,7 +65,11 @@ class Body(Writer):
             or (self.is_transformed and _WITHOUT_TANGENTS.search(line))
         ):
             return False
-        if self.is_transformed and _is_complex_power_of_reals(line, self.env.tensors()):
+        tensors = self.env.tensors()
+        if self.is_transformed and (
+            _is_power_without_tangent(line, tensors)
+            or any(_place(tensors[name]) in self.captured for name in _OPEN_VIEWS.findall(line) if name in tensors)
+        ):
             return False
         return not (bound and bound[1] in self.kept) and is_defined(line, self.env.tensors())
 
@@ -70,12 +78,16 @@ class Body(Writer):
         return error is None or bool(_ON_GRAPHS.search(line)) or self.chance(MAY_FAIL)
 
 
-def _is_complex_power_of_reals(line: str, tensors: dict[str, Any]) -> bool:
-    """Whether a statement may raise a real number to the power of a complex one: torch's tangents are real, too."""
+def _is_power_without_tangent(line: str, tensors: dict[str, Any]) -> bool:
+    """Whether a statement may raise a real number to the power of a complex one: torch's tangents are real, too; or a
+    negative number to the power of a tensor: the derivatives of torch's tangents are nan."""
     if not _POWERS.search(line):
         return False
-    used = [tensors[name].is_complex() for name in _TENSOR.findall(line) if name in tensors]
-    return not all(used) and (any(used) or "j" in line)
+    used = [tensors[name] for name in _TENSOR.findall(line)[-2:] if name in tensors]
+    are_complex = [tensor.is_complex() for tensor in used]
+    if not all(are_complex):
+        return any(are_complex) or "j" in line or (len(used) > 1 and bool((used[0] < 0).any()))
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +147,7 @@ def function(
     outer = copied({name: each for name, each in tensors.items() if _place(each) not in places} if used else {})
     few = dict(list(outer.items())[-2:])
     body = Body(w, few | dict(zip(names, inputs, strict=True)), owned=False, is_transformed=is_transformed)
+    body.captured = set(map(_place, few.values()))
     lines = body.write(makers, length)
     made = {name: tensor for name, tensor in body.env.tensors().items() if name not in few}
     result = body.result(made)

@@ -139,6 +139,60 @@ def tangent_of_a_complex_power(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def derivative_of_the_tangent_of_a_power(T: Any) -> tuple[Any, Any]:
+    """The derivative of a directional derivative, with the directional derivative of a derivative: that of 1 / x."""
+    fw = T.autograd.forward_ad
+    x, exponent = T.tensor([-1.0], requires_grad=True), T.tensor([-1.0])
+    right = T.func.jvp(T.func.grad(lambda a: (a**exponent).sum()), (x.detach(),), (T.ones(1),))[1].tolist()
+    with fw.dual_level():
+        fw.unpack_dual(fw.make_dual(x, T.ones(1)) ** exponent).tangent.sum().backward()
+    return x.grad.tolist(), right
+
+
+@wrong
+def derivative_of_the_tangent_of_running_products(T: Any) -> tuple[Any, Any]:
+    """The products of [t, 1 + t] are [t, t + t * t], whose second derivatives are 0 and 2, also where t is 0."""
+    fw = T.autograd.forward_ad
+    x = T.tensor([0.0, 1.0], requires_grad=True)
+    with fw.dual_level():
+        tangent = fw.unpack_dual(fw.make_dual(x, T.ones(2)).cumprod(0)).tangent
+        tangent[1].backward()
+    return x.grad.sum().tolist(), 2.0
+
+
+@wrong
+def view_of_a_captured_tensor(T: Any) -> tuple[Any, Any]:
+    """A transform refuses to write what its function has captured, before anything is written."""
+    captured = T.zeros(2)
+
+    def f(x: Any) -> Any:
+        captured[...].add_(1)  # or view(dtype)
+        return x.sum()
+
+    try:
+        T.func.grad(f)(T.ones(2))
+    except RuntimeError:
+        pass
+    return captured.tolist(), [0.0, 0.0]
+
+
+@wrong
+def write_of_an_inference_tensor_in_a_transform(T: Any) -> tuple[Any, Any]:
+    """All in-place ops are refused there, or none; torch refuses those without a derivative, after they have written."""
+
+    def is_refused(op: str) -> bool:
+        with T.inference_mode():
+            x = T.zeros(2)
+        try:
+            T.func.vjp(lambda a: getattr(a, op)() * 1, x)
+        except RuntimeError:
+            return True
+        return False
+
+    return is_refused("logical_not_"), is_refused("neg_")
+
+
+@wrong
 def windows_of_a_number(T: Any) -> tuple[Any, Any]:
     """`vmap` gives what a loop over the samples gives."""
     numbers = T.arange(4.0)

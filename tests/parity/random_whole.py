@@ -133,6 +133,11 @@ def _writes_what_is_shared(w: Writer, f: Function, names: list[str]) -> bool:
     return bool(WRITES.search(f.text)) and any(0 in w.env[name].stride() for name in names)
 
 
+def _writes_inference_tensor(w: Writer, f: Function, name: str) -> bool:
+    """Whether a function may write an inference tensor: torch then refuses some ops, after they have written."""
+    return bool(WRITES.search(f.text)) and w.env[name].is_inference()
+
+
 @statement(6, WHOLE)
 def mapped(w: Writer) -> str | None:
     name = w.name(lambda each: 0 < each.ndim and 0 < each.numel() <= 24)
@@ -162,6 +167,8 @@ def transformed(w: Writer) -> str | None:
     f = _made(w, name, is_transformed=True)
     if f is None or not f.result.numel():  # of which torch's Jacobians are errors
         return None
+    if _writes_inference_tensor(w, f, name):
+        return None
     number = f"(lambda a: {_number_of(f, f'{f.name}(a)')})"
     tangent = w.pick([f"T.ones_like({name})", f"{name}.detach().clone()", f"{name} * 2"])
     calls = [
@@ -189,7 +196,7 @@ def mapped_transform(w: Writer) -> str | None:
     if name is None or not w.env[name].ndim or w.env[name].requires_grad and w.chance(0.5):
         return None
     f = _made(w, (name, 0), is_transformed=True)
-    if f is None or _writes_what_is_shared(w, f, [name]):
+    if f is None or _writes_what_is_shared(w, f, [name]) or _writes_inference_tensor(w, f, name):
         return None
     number = f"(lambda a: {_number_of(f, f'{f.name}(a)')})"
     calls = [

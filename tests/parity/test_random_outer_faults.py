@@ -31,6 +31,13 @@ x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)
 BEFORE = {
     "views that a Function returns": NOTED,
     "ways to inputs that are over": NOTED,
+    "tangents beside infinities": "fw = T.autograd.forward_ad\n"
+    "def dual(f, x):\n"
+    "    x.requires_grad_()\n"
+    "    with fw.dual_level(): t = fw.unpack_dual(f(fw.make_dual(x, T.ones_like(x)))).tangent.clone()\n"
+    "    t.sum().backward()\n"
+    "    return t, x.grad\n"
+    "x, z = T.tensor([0., 1., -1., 2.]), T.zeros(4)",
     "captured views from no_grad mode": "facts = lambda t: (t.requires_grad, t.is_leaf, t.grad_fn is not None)\n"
     "w, z, x = T.ones(2, 3, requires_grad=True), T.ones(2, 3, requires_grad=True), T.ones(2, 3); h, s = w * 2, []\n"
     "with T.no_grad(): v, u = h[:1], w[:1]\n"
@@ -85,6 +92,20 @@ KINDS = {
     + [
         "[(type(n).__name__, i) for n, i in T.func.vjp(lambda a: a * 2, w)[0].grad_fn.next_functions]",
         "[(type(n).__name__, i) for n, i in T.func.vjp(lambda a: a * w, x)[0].grad_fn.next_functions]",
+    ],
+    "tangents beside infinities": [
+        call
+        for op in (
+            *("a / 0", "T.div(a, z)", "a.div(z, rounding_mode=None)", "x / (a / z)", "(a / z).mean()", "a / x * a"),
+            *("a.log1p().mul(-1)", "a.log1p().mul_(-1)", "a.log() * x", "T.where(a > 0, a, z) / z", "1 / a"),
+            *("T.addcdiv(x, a, z)", "T.addcmul(x, a, 1 / z)", "a.pow(-1) * z", "(a / z) * (x / z)", "a.sqrt() / z"),
+        )
+        for call in (
+            f"dual(lambda a: {op}, x)",
+            f"dual(lambda a: {op}, T.tensor([3., 1., 0.5, 0.25]))",
+            f"T.func.jvp(lambda a: {op}, (x,), (x * 0 + 1,))[1]",
+            f"T.func.grad(lambda b: T.func.jvp(lambda a: {op}, (b,), (b * 0 + 1,))[1].sum())(x)",
+        )
     ],
     "captured views from no_grad mode": [
         f"sent(*({call},))" if "(*" not in call else f"sent({call})"

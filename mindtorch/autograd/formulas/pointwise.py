@@ -57,9 +57,9 @@ def div_mode_other_backward(grad, self, other, rounding_mode):
     return div_other_backward(grad, self, other) if rounding_mode is None else ops.zeros_like(grad)
 
 
-def div_mode_jvp(self_t, other_t, other, result, rounding_mode):
-    """Tangent of a quotient; zero for a rounded one."""
-    return (self_t - other_t * result) / other if rounding_mode is None else ops.zeros_like(result)
+def div_mode_jvp(dividend_t, other, result, rounding_mode):
+    """Tangent of a quotient, given that of the dividend when the quotient stays; zero for a rounded one."""
+    return dividend_t / other if rounding_mode is None else ops.zeros_like(result)
 
 
 def pow_backward(grad, self, exponent):
