@@ -269,6 +269,15 @@ def mark_written(tensor: Tensor) -> None:
         raise _inference_write()
 
 
+class InferenceVersion(list):
+    """The version of what stands for a tensor of inference mode, and is none itself: it may be written in that mode
+    only, where versions stay as they are."""
+
+    def __setitem__(self, place: Any, version: Any) -> None:
+        if not _thread.inference:
+            raise _inference_write()
+
+
 def _inference_write() -> RuntimeError:
     return RuntimeError(
         "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "

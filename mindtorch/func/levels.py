@@ -19,7 +19,14 @@ from mindtorch import state
 from mindtorch.autograd import node_base
 from mindtorch.autograd.grad_mode import set_inference
 from mindtorch.autograd.graph import disable_saved_tensors_hooks
-from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, NOWHERE, edge_of, is_out_of_date, noted_edge
+from mindtorch.autograd.history import (
+    IN_CUSTOM_FUNCTION,
+    NOWHERE,
+    InferenceVersion,
+    edge_of,
+    is_out_of_date,
+    noted_edge,
+)
 from mindtorch.autograd.node_base import ConnectedNode
 from mindtorch.autograd_meta import MULTI_OUTPUT, ViewMeta
 from mindtorch.dispatch.captures import OwnTensors, watching_writes
@@ -86,6 +93,8 @@ class Level:
         is_readable = not (self.records_outside and is_out_of_date(tensor))
         outer_edge = edge_of(tensor) if self.records_outside and is_readable else None
         alias = _alias(tensor)
+        if tensor.is_inference():
+            alias._mt_version = InferenceVersion((0,))
         node = LevelInput(outer_edge, alias)
         self._nodes.append(node)
         if is_readable:

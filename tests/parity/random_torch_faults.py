@@ -177,22 +177,6 @@ def view_of_a_captured_tensor(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
-def write_of_an_inference_tensor_in_a_transform(T: Any) -> tuple[Any, Any]:
-    """All in-place ops are refused there, or none; torch refuses those without a derivative, after they have written."""
-
-    def is_refused(op: str) -> bool:
-        with T.inference_mode():
-            x = T.zeros(2)
-        try:
-            T.func.vjp(lambda a: getattr(a, op)() * 1, x)
-        except RuntimeError:
-            return True
-        return False
-
-    return is_refused("logical_not_"), is_refused("neg_")
-
-
-@wrong
 def windows_of_a_number(T: Any) -> tuple[Any, Any]:
     """`vmap` gives what a loop over the samples gives."""
     numbers = T.arange(4.0)

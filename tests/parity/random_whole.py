@@ -134,7 +134,7 @@ def _writes_what_is_shared(w: Writer, f: Function, names: list[str]) -> bool:
 
 
 def _writes_inference_tensor(w: Writer, f: Function, name: str) -> bool:
-    """Whether a function may write an inference tensor: torch then refuses some ops, after they have written."""
+    """Whether a function may write an inference tensor: torch refuses that when it has written, or the next time."""
     return bool(WRITES.search(f.text)) and w.env[name].is_inference()
 
 
