@@ -233,12 +233,27 @@ def check_inplace(tensor: Tensor) -> None:
     if meta is None:
         return
     if meta.base is not None:
+        if _is_input_of_level(meta):
+            raise _leaf_write()
         _check_writable(meta, "is being")
         if edge_of(tensor) is not None and is_leaf(meta.base):
             written = "a leaf Variable" if _is_the_same(meta) else "a view of a leaf Variable"
             raise RuntimeError(f"{written} that requires grad is being used in an in-place operation.")
     if meta.requires_grad:
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        raise _leaf_write()
+
+
+def _leaf_write() -> RuntimeError:
+    return RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def _is_input_of_level(meta: ViewMeta) -> bool:
+    """Whether a view is an input of the transform that runs, or of its samples, and so a leaf inside."""
+    while not (meta.requires_grad and meta.edge is not None and meta.edge[0].begins):
+        if meta.replay is None or meta.replay[0] not in CROSSINGS or meta.parent is None:
+            return False
+        meta = meta.parent
+    return True
 
 
 def check_constant(op: str, argument: str, *tensors: Any) -> None:

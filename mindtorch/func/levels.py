@@ -28,7 +28,7 @@ from mindtorch.autograd.history import (
     noted_edge,
 )
 from mindtorch.autograd.node_base import ConnectedNode
-from mindtorch.autograd_meta import MULTI_OUTPUT, ViewMeta
+from mindtorch.autograd_meta import DEFAULT, MULTI_OUTPUT, ViewMeta
 from mindtorch.dispatch.captures import OwnTensors, watching_writes
 from mindtorch.dispatch.tangents import set_tangent, tangent_of
 from mindtorch.dispatch.torch_dispatch import ask_op, dispatching_arguments
@@ -97,10 +97,10 @@ class Level:
             alias._mt_version = InferenceVersion((0,))
         node = LevelInput(outer_edge, alias)
         self._nodes.append(node)
-        if is_readable:
-            alias._mt_edge = edge_to(node)
+        if self.records_outside and _may_become_unreadable(tensor):
+            _follow_outside(alias, tensor, node)
         else:
-            _become_unreadable(alias, tensor, node)
+            alias._mt_edge = edge_to(node)
         autograd_meta(alias).requires_grad = True
         self._inputs[id(alias)] = alias, tensor
         return alias
@@ -133,10 +133,10 @@ class Level:
         meta = tensor._mt_meta
         if type(meta) is ViewMeta:
             base = self.released(meta.base)
-            if base is not meta.base:
+            if base is not meta.base or (meta.edge and not self.records_outside and self._is_made_here(meta.edge)):
                 return self._view_outside(tensor, meta, base)
         edge = edge_of(tensor)
-        if not edge or self._is_recorded_outside(edge):
+        if not edge or self._is_recorded_outside(edge) or not self._is_made_here(edge):
             return tensor
         return _alias(tensor, self.released)
 
@@ -144,7 +144,7 @@ class Level:
         """The same view of what its base is outside. Those that may not be written keep their history: taken again,
         what a custom Function has returned would know nothing of the Function."""
         edge = meta.edge
-        state.set_grad_enabled(edge is not None)  # a view that was made in another mode stays one
+        state.set_grad_enabled(edge is not None and self.records_outside)  # a view of another mode stays one
         try:
             view = ViewRecipe(tensor, meta.base)(base)
         finally:
@@ -155,6 +155,13 @@ class Level:
             if edge and self._is_recorded_outside(edge):
                 outside.edge = edge
         return view
+
+    def _is_made_here(self, edge: Any) -> bool:
+        """Whether a tensor with an edge is younger than the level; others are captured, and the same outside."""
+        node = edge[0]
+        if node.accumulates:
+            return self.own.made.has(node.leaf)
+        return not self._nodes or node.sequence_nr >= self._nodes[0].sequence_nr
 
     def _is_recorded_outside(self, edge: Any) -> bool:
         return self.records_outside and self.reaches_outside((edge,))
@@ -179,9 +186,17 @@ class Level:
         return not self.own.made.has(node.leaf)
 
 
-def _become_unreadable(alias: Tensor, tensor: Any, node: LevelInput) -> None:
-    """Have every op that is recorded refuse an input as it would refuse the view that was given, whose base has been
-    written in another mode."""
+def _may_become_unreadable(tensor: Tensor) -> bool:
+    """Whether a tensor is a view that takes part in a graph, and may not be used when its base is written."""
+    meta = tensor._mt_meta
+    if type(meta) is not ViewMeta or meta.creation == DEFAULT:
+        return False
+    return meta.edge is not None or edge_of(meta.base) is not None
+
+
+def _follow_outside(alias: Tensor, tensor: Any, node: LevelInput) -> None:
+    """Have every op that is recorded refuse an input as it would refuse the view that was given, if its base was
+    written."""
     meta = new_object(ViewMeta)
     vars(meta).update(vars(tensor._mt_meta))
     meta.tangents = alias._mt_meta.tangents if alias._mt_meta is not None else None

@@ -12,7 +12,7 @@ from tests.parity.test_random_faults import value_of
 NOTED = """
 seen = []
 def note(*values):
-    seen.append([v if v is None or isinstance(v, bool) else (tuple(v.shape), v.requires_grad) for v in values])
+    seen.append([(tuple(v.shape), v.requires_grad) if isinstance(v, T.Tensor) else v for v in values])
 def function(body):
     class F(T.autograd.Function):
         @staticmethod
@@ -31,6 +31,12 @@ x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)
 BEFORE = {
     "views that a Function returns": NOTED,
     "ways to inputs that are over": NOTED,
+    "views that the function makes unreadable": "x = T.ones(4, requires_grad=True); h = x * 1\n"
+    "no = lambda f: T.no_grad()(f)()",
+    "captured tensors outside of grad mode": "facts = lambda t: (t.requires_grad, t.is_leaf, t._is_view(), t._version)\n"
+    "w = T.ones(2, 3, requires_grad=True); h = w * 1; x = T.ones(2); c = T.ones(2, 3)",
+    "inputs of inference mode": "no = lambda f: T.no_grad()(f)(); inference = lambda f: T.inference_mode()(f)()\n"
+    "with T.inference_mode(): x = T.ones(2, 2)",
     "tangents beside infinities": "fw = T.autograd.forward_ad\n"
     "def dual(f, x):\n"
     "    x.requires_grad_()\n"
@@ -93,6 +99,39 @@ KINDS = {
         "[(type(n).__name__, i) for n, i in T.func.vjp(lambda a: a * 2, w)[0].grad_fn.next_functions]",
         "[(type(n).__name__, i) for n, i in T.func.vjp(lambda a: a * w, x)[0].grad_fn.next_functions]",
     ],
+    "views that the function makes unreadable": [
+        f"v = {view}\ndef f(a):\n    {write}\n    return (a * 2).sum()\n{call}"
+        for view in (
+            *("no(lambda: h[:])", "no(lambda: h[:]).split(2)[1]", "h.split(2)[1]", "no(lambda: x[:])"),
+            *("no(lambda: x[:]).split(2)[1]", "no(lambda: x.expand(4)).split(2)[1]", "h[:]"),
+        )
+        for write in ("a.logical_not_()", "a.fill_(1)", "T.no_grad()(a.mul_)(2)", "pass")
+        for call in (
+            "T.func.grad(f)(v)",
+            "T.vmap(T.func.grad(f))(v)",
+            "T.func.grad(lambda b: T.vmap(f)(b).sum())(v)",
+            "T.func.jvp(f, (v,), (T.ones_like(v),))",
+        )
+    ],
+    "captured tensors outside of grad mode": [
+        f"with {mode}: r = {call}\n{what}"
+        for mode in ("T.no_grad()", "T.enable_grad()", "T.inference_mode()")
+        for value in ("h", "w", "h.mT", "w[0]", "h * 2", "h.unbind(0)[0]", "T.func.vjp(lambda b: h.mT, a)[0]", "a[:1]")
+        for call in (f"T.func.vjp(lambda a: {value}, x)[0]", f"T.func.vjp(lambda a: {value}, h[0][:2])[0]")
+        for what in ("(facts(r), r is h, r is w, r._base is h, r._base is w)", "r.detach().zero_(); (h, w)")
+    ],
+    "inputs of inference mode": [
+        f"def f(a):\n    {write}\n    return a * 1\n"
+        f"try: r = {call}\nexcept RuntimeError as e: r = str(e)\n(r, x.tolist())"
+        for write in (
+            *("no(lambda: a.mul_(2))", "no(lambda: a[0].mul_(2))", "a.detach()[0].mul_(2)", "a.logical_not_()"),
+            *("inference(lambda: a.mul_(2))", "no(lambda: a.view(4)[:1].fill_(3))", "a.mul_(2)"),
+        )
+        for call in (
+            *("T.func.vjp(f, x)[0]", "T.func.jvp(f, (x,), (T.ones_like(x),))[0]", "T.vmap(f)(x)"),
+            *("T.vmap(lambda a: T.func.vjp(f, a)[0])(x)", "T.func.grad(lambda a: T.vmap(f)(a).sum())(x)"),
+        )
+    ],
     "tangents beside infinities": [
         call
         for op in (
@@ -109,8 +148,7 @@ KINDS = {
     ],
     "captured views from no_grad mode": [
         f"sent(*({call},))" if "(*" not in call else f"sent({call})"
-        for view in "vu"
-        for source in "xz"
+        for view, source in ("vx", "uz")
         for body in (
             *(f"{view}.sum()", f"({view} * a).sum()", f"({view} @ a.t()).mT", f"(a.detach() * {view}).sum()"),
             *(f"{view}[0] * 1", f"T.func.grad(lambda b: ({view} * b).sum())(a)"),
