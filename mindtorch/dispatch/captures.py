@@ -89,11 +89,13 @@ def owner_of(tensor: Tensor) -> OwnTensors | None:
 
 
 def depths_of(tensor: Tensor) -> list[int]:
-    """The depths of the transforms for whose functions a tensor was made, innermost first."""
+    """The depths of the transforms for whose functions a tensor was made, innermost first: not of one that does not
+    see it, as the forward of a custom Function runs."""
     own = owner_of(tensor)
     depths = []
     while own is not None:
-        depths.append(own.depth)
+        if not own.is_left:
+            depths.append(own.depth)
         own = own.outer
     return depths
 

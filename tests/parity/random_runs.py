@@ -43,6 +43,7 @@ WRITES = re.compile(r"\w_\(|out=|inplace=True|\] ?[-+*/]?= |[-+*/]= ")
 _CONVERTS = re.compile(r"out=|\(\(.*\)\.to\(T\.|cross_entropy|poisson_nll|cosine_sim")
 # Statements that do several things, after some of which there may be an error.
 _SEVERAL = re.compile(r"\n|backward\(|autograd\.grad|T\.func|checkpoint|in_threads|\bM?f\d+\(|Ff\d+\.")
+_COARSE = re.compile(r"T\.(b?float16|float32|complex64)\b")  # precisions that a function may compute in, unseen
 _READS_GRADIENT = re.compile(r"= \S+\.grad$", re.MULTILINE)
 _UNSTABLE = re.compile(r"grad_fn=<\w+>")  # names of nodes are compared apart
 ERRORS = (
@@ -99,6 +100,8 @@ class Pair:
         """Run a statement in both; how they then differ."""
         self.lines.append(line)
         errors = [run(line, env) for env in (self.ours, self.theirs)]
+        for name in _COARSE.findall(line):
+            self._note_precision(getattr(torch, name))
         self.precision = "float32" if _CONVERTS.search(line) else None
         if isinstance(errors[1], (NameError, SyntaxError)):  # a shrunk program that dropped too much
             self.parted = True
@@ -319,7 +322,7 @@ def strict_gradient_difference(ours: Any, theirs: Any, precision: str) -> str | 
         return None  # of a transform that has ended: torch cannot read it
     if ours is None or theirs is None:
         return None if ours is theirs else f"grad: {ours}, expected {theirs}"
-    text = strict_difference(ours, theirs, False, precision, any_offset=True)
+    text = strict_difference(ours, theirs, False, precision)
     return text and f"grad {text}"
 
 

@@ -12,7 +12,7 @@ from tests.parity.test_random_faults import value_of
 NOTED = """
 seen = []
 def note(*values):
-    seen.append([(tuple(v.shape), v.requires_grad) if isinstance(v, T.Tensor) else v for v in values])
+    seen.append([v if v is None or isinstance(v, bool) else (v.shape, v.requires_grad) for v in values])
 def function(body):
     class F(T.autograd.Function):
         @staticmethod
@@ -37,6 +37,16 @@ BEFORE = {
     "w = T.ones(2, 3, requires_grad=True); h = w * 1; x = T.ones(2); c = T.ones(2, 3)",
     "inputs of inference mode": "no = lambda f: T.no_grad()(f)(); inference = lambda f: T.inference_mode()(f)()\n"
     "with T.inference_mode(): x = T.ones(2, 2)",
+    "data in the forward of a Function": """
+class F(T.autograd.Function):
+    generate_vmap_rule = True
+    @staticmethod
+    def forward(a, b): return (run(a, b), a * 1)[1]
+    @staticmethod
+    def setup_context(ctx, inputs, output): pass
+    @staticmethod
+    def backward(ctx, grad): return grad * 3, None
+x, c = T.ones(2, 3), T.ones(3)""",
     "tangents beside infinities": "fw = T.autograd.forward_ad\n"
     "def dual(f, x):\n"
     "    x.requires_grad_()\n"
@@ -130,6 +140,16 @@ KINDS = {
         for call in (
             *("T.func.vjp(f, x)[0]", "T.func.jvp(f, (x,), (T.ones_like(x),))[0]", "T.vmap(f)(x)"),
             *("T.vmap(lambda a: T.func.vjp(f, a)[0])(x)", "T.func.grad(lambda a: T.vmap(f)(a).sum())(x)"),
+        )
+    ],
+    "data in the forward of a Function": [
+        f"def run(a, b): return ({value}).data\n{call}"
+        for value in ("a", "b", "a * b", "b * 1", "a.detach()")
+        for call in (
+            "T.vmap(T.func.grad(lambda a: F.apply(a, c).sum()))(x)",
+            "T.func.grad(lambda a: F.apply(a, c).sum())(x)",
+            "T.func.grad(lambda a: T.vmap(lambda b: F.apply(b, c))(a).sum())(x)",
+            "T.vmap(T.func.grad(lambda a: (run(a, c) * a).sum()))(x)",
         )
     ],
     "tangents beside infinities": [
