@@ -33,8 +33,8 @@ BEFORE = {
     "ways to inputs that are over": NOTED,
     "views that the function makes unreadable": "x = T.ones(4, requires_grad=True); h = x * 1\n"
     "no = lambda f: T.no_grad()(f)()",
-    "captured tensors outside of grad mode": "facts = lambda t: (t.requires_grad, t.is_leaf, t._is_view(), t._version)\n"
-    "w = T.ones(2, 3, requires_grad=True); h = w * 1; x = T.ones(2); c = T.ones(2, 3)",
+    "captured tensors outside of grad mode": "facts = lambda t: (t.requires_grad, t.is_leaf, t._is_view(), t._version)"
+    "\nw = T.ones(2, 3, requires_grad=True); h = w * 1; x = T.ones(2); c = T.ones(2, 3)",
     "inputs of inference mode": "no = lambda f: T.no_grad()(f)(); inference = lambda f: T.inference_mode()(f)()\n"
     "with T.inference_mode(): x = T.ones(2, 2)",
     "data in the forward of a Function": """
