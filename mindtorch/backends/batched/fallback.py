@@ -4,7 +4,9 @@ from typing import Any
 
 from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import Batch, Kernel, Rule, batched, is_array, run
+from mindtorch.backends.batched.pointwise import aligned
 from mindtorch.dispatch.batching import check_not_empty
+from mindtorch.memory_format import contiguous_format
 
 
 def one_by_one(op: str, promotion: str | None = None) -> Kernel:
@@ -37,6 +39,17 @@ def _stacked(op: str, results: Any) -> Any:
     if not is_array(results[0]):
         raise errors.no_fallback(op)
     return run("stack", list(results), 0)
+
+
+def stacked(op: str, promotion: str | None = None) -> Kernel:
+    """Elementwise ops of which PyTorch stacks the results of all samples, or which give rows however their arguments
+    lie in memory: the result is rows with the samples first."""
+
+    def rule(batch: Batch, *args: Any) -> Any:
+        result = run(op, *aligned(batch, args))
+        return result if result.flags.c_contiguous else run("clone", result, contiguous_format)
+
+    return batched(op, rule)
 
 
 def dynamic(op: str, promotion: None) -> Kernel:

@@ -1,10 +1,14 @@
-"""Products of matrices: a batch of them is `bmm`, or one taller matrix where only the left one is batched."""
+"""Products of matrices: a batch of them is `bmm`, or one taller matrix where only the left one is batched.
+
+And factorizations, whose kernels take batches of matrices.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch.backends.batched.batch import Batch, Kernel, batched, run
+from mindtorch.backends.batched.batch import Batch, Kernel, arrays_in, batched, run
 from mindtorch.backends.batched.dims import array_of_shape
+from mindtorch.backends.batched.fallback import sample_by_sample
 
 
 def matmul(op: str, promotion: str) -> Kernel:
@@ -79,7 +83,7 @@ _PRODUCTS: dict[str, Callable[[Batch, Any, Any], Any]] = {"mm": _mm, "bmm": _bmm
 
 
 def addmm(op: str, promotion: str) -> Kernel:
-    """`addmm` and `baddbmm`."""
+    """`addmm` and its kin."""
     add = _SUMS[op]
 
     def rule(batch: Batch, input: Any, left: Any, right: Any, beta: Any = 1, alpha: Any = 1) -> Any:
@@ -90,16 +94,41 @@ def addmm(op: str, promotion: str) -> Kernel:
 
 def _addmm(batch: Batch, input: Any, left: Any, right: Any, beta: Any, alpha: Any) -> Any:
     _check(left, right, (2, 2), "mat1 and mat2 must be matrices")
-    _check_inner(left, right)
-    term = run("expand", batch.ranked(input, 2), (batch.size, left.shape[0], right.shape[1]), False)
-    return run("baddbmm", term, batch.filled(left), batch.filled(right), beta, alpha)
+    return _sum(batch, input, _mm(batch, left, right), 2, beta, alpha)
 
 
 def _baddbmm(batch: Batch, input: Any, left: Any, right: Any, beta: Any, alpha: Any) -> Any:
-    shape = (batch.size, *left.shape[:2], right.shape[2])
-    term = array_of_shape(run("expand", batch.ranked(input, 3), shape, False), (shape[0] * shape[1], *shape[2:]))
-    result = run("baddbmm", term, _joined(batch.filled(left)), _joined(batch.filled(right)), beta, alpha)
-    return run("view", result, shape)
+    return _sum(batch, input, _bmm(batch, left, right), 3, beta, alpha)
 
 
-_SUMS: dict[str, Callable[..., Any]] = {"addmm": _addmm, "baddbmm": _baddbmm}
+def _addmv(batch: Batch, input: Any, matrix: Any, vector: Any, beta: Any, alpha: Any) -> Any:
+    return _sum(batch, input, _mv(batch, matrix, vector), 1, beta, alpha)
+
+
+def _addbmm(batch: Batch, input: Any, left: Any, right: Any, beta: Any, alpha: Any) -> Any:
+    products = run("sum.dim_IntList", _bmm(batch, left, right), (1,), False, None)
+    return _sum(batch, input, products, 2, beta, alpha)
+
+
+def _sum(batch: Batch, input: Any, products: Any, ndim: int, beta: Any, alpha: Any) -> Any:
+    """`beta * input + alpha * products`, which lies in memory as sums of ops of their own do."""
+    return run("add.Tensor", run("mul.Scalar", batch.ranked(input, ndim), beta), products, alpha)
+
+
+_SUMS: dict[str, Callable[..., Any]] = {"addmm": _addmm, "baddbmm": _baddbmm, "addmv": _addmv, "addbmm": _addbmm}
+
+
+# -------------------- factorizations --------------------
+
+
+def matrices(op: str, promotion: str) -> Kernel:
+    """Ops of matrices or of batches of them: the samples are one more dimension of the batch."""
+    one_by_one = sample_by_sample(op)
+
+    def rule(batch: Batch, *args: Any) -> Any:
+        ranks = [array.ndim for array in arrays_in(args)]
+        if max(ranks) - min(ranks) > 1:  # of which PyTorch broadcasts one to the other
+            return one_by_one(batch, *args)
+        return run(op, *batch.each(batch.filled, args))
+
+    return batched(op, rule)

@@ -123,7 +123,17 @@ def _of_batches(op: str, single_ndim: int) -> Kernel:
 max_pool2d = avg_pool2d = adaptive_avg_pool2d = like_second = im2col = images
 max_pool3d = avg_pool3d = adaptive_avg_pool3d = volumes
 col2im = sequences
-resized_backward = padded = adaptive_max_pool = max_unpool = one_by_one
+padded = adaptive_max_pool = max_unpool = one_by_one
+
+
+def resized_backward(op: str, promotion: str) -> Kernel:
+    """The first of the sizes is that of the batch."""
+
+    def rule(batch: Batch, grad: Any, output_size: Ints, input_size: Ints, *options: Any) -> Any:
+        size = (batch.size * input_size[0], *input_size[1:])
+        return parted(run(op, merged(batch.front(grad), 0), output_size, size, *options), 0, batch)
+
+    return batched(op, rule)
 
 
 # -------------------- normalization --------------------

@@ -15,6 +15,7 @@ from mindtorch.backends.batched.dims import sort as sort
 from mindtorch.backends.batched.dims import topk as topk
 from mindtorch.backends.batched.fallback import dynamic as dynamic
 from mindtorch.backends.batched.fallback import one_by_one as one_by_one
+from mindtorch.backends.batched.fallback import stacked as stacked
 from mindtorch.backends.batched.indexing import gather as gather
 from mindtorch.backends.batched.indexing import index as index
 from mindtorch.backends.batched.indexing import index_put as index_put
@@ -30,6 +31,7 @@ from mindtorch.backends.batched.losses import nll_loss2d as nll_loss2d
 from mindtorch.backends.batched.losses import nll_loss_backward as nll_loss_backward
 from mindtorch.backends.batched.matmul import addmm as addmm
 from mindtorch.backends.batched.matmul import matmul as matmul
+from mindtorch.backends.batched.matmul import matrices as matrices
 from mindtorch.backends.batched.nn import adaptive_avg_pool2d as adaptive_avg_pool2d
 from mindtorch.backends.batched.nn import adaptive_avg_pool3d as adaptive_avg_pool3d
 from mindtorch.backends.batched.nn import adaptive_max_pool as adaptive_max_pool
@@ -43,6 +45,7 @@ from mindtorch.backends.batched.nn import convolution_backward as convolution_ba
 from mindtorch.backends.batched.nn import embedding as embedding
 from mindtorch.backends.batched.nn import embedding_backward as embedding_backward
 from mindtorch.backends.batched.nn import im2col as im2col
+from mindtorch.backends.batched.nn import images as images
 from mindtorch.backends.batched.nn import layer_norm as layer_norm
 from mindtorch.backends.batched.nn import layer_norm_backward as layer_norm_backward
 from mindtorch.backends.batched.nn import like_second as like_second
@@ -52,6 +55,7 @@ from mindtorch.backends.batched.nn import max_unpool as max_unpool
 from mindtorch.backends.batched.nn import padded as padded
 from mindtorch.backends.batched.nn import resized as resized
 from mindtorch.backends.batched.nn import resized_backward as resized_backward
+from mindtorch.backends.batched.nn import sequences as sequences
 from mindtorch.backends.batched.nn import volumes as volumes
 from mindtorch.backends.batched.pointwise import broadcast as broadcast
 from mindtorch.backends.batched.pointwise import broadcast_reversed as broadcast_reversed
