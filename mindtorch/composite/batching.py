@@ -19,6 +19,7 @@ from mindtorch.dispatch.batching import is_batched_at, levels_of_tensor, one_by_
 from mindtorch.dispatch.captures import owner_of
 from mindtorch.dispatch.level_views import outside, samples_of, spread_over
 from mindtorch.dtype import bool as boolean
+from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
@@ -173,14 +174,41 @@ REFUSED = {
     "rrelu_": errors.not_yet,
 }
 
+# Ops made of others that PyTorch runs for one sample after the other: the results are stacked, so they are rows.
+STACKED = (
+    "argwhere",
+    "fake_quantize_per_channel_affine",
+    "fake_quantize_per_tensor_affine",
+    "fake_quantize_per_tensor_affine.tensor_qparams",
+    "fft_ihfft2",
+    "fft_ihfftn",
+    "gru_cell",
+    "kl_div",
+    "linalg_tensorsolve",
+    "margin_ranking_loss",
+    "nanquantile",
+    "nanquantile.scalar",
+    "norm_except_dim",
+    "quantile",
+    "quantile.scalar",
+    "rnn_relu_cell",
+    "rnn_tanh_cell",
+    "rrelu_with_noise_backward",
+    "stft",
+    "stft.center",
+    "take",
+    "triplet_margin_loss",
+)
+
 register_rule(("one_hot",), _one_hot)
 register_rule(("index_put_",), _put_by_mask)
 register_rule(("t", "transpose.int"), _swapped)
 register_rule(("dot",), partial(_product_of_vectors, False))
 register_rule(("vdot",), partial(_product_of_vectors, True))
 register_rule(("nonzero_static", "repeat_interleave.Tensor"), _looked_at)
+register_rule(STACKED, _looked_at)
 register_rule(("ctc_loss.Tensor",), _ctc_loss)
-register_rule(("quantile", "nanquantile", "repeat_interleave.self_Tensor"), _second_one_by_one)
+register_rule(("repeat_interleave.self_Tensor",), _second_one_by_one)
 for _op, _error in REFUSED.items():
     register_rule((_op,), _refusal(_error))
 
@@ -226,7 +254,19 @@ def _first_with_all_samples(function: Callable, args: tuple, kwargs: dict) -> An
     return function(first, *others, **kwargs)
 
 
-register_rule(("index_fill.int_Scalar", "index_fill.int_Tensor"), _first_with_all_samples)
+def _index_fill(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """Where the places or values differ from sample to sample, the copy has rows, and all samples."""
+    if not _any_batched((*args[1:], *kwargs.values())):
+        return NotImplemented
+    result = _first_with_all_samples(_index_fill_copy, args, kwargs)
+    return _index_fill_copy(*args, **kwargs) if result is NotImplemented else result
+
+
+def _index_fill_copy(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    return input.clone(memory_format=contiguous_format).index_fill_(*args, **kwargs)
+
+
+register_rule(("index_fill.int_Scalar", "index_fill.int_Tensor"), _index_fill)
 register_rule(("index_copy",), _index_copy)
 register_rule(("index_copy_",), _index_copy_)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindtorch import geometry
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, is_array, run
+from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.registry import find_op, overloads_of
 from mindtorch.errors import dim_out_of_range
 from mindtorch.memory_format import contiguous_format, memory_format, preserve_format
@@ -100,11 +101,48 @@ def like(op: str, promotion: str | None) -> Kernel:
     along = along_dims()(op, promotion)
 
     def kernel(*args: Any, out: Any = None) -> Any:
-        fitting = [
-            preserve_format if isinstance(each, memory_format) and each is not contiguous_format else each
-            for each in args
-        ]
-        return along(*fitting, out=out)
+        return along(*_without_channels(args), out=out)
+
+    return kernel
+
+
+def alike(op: str, promotion: str | None) -> Kernel:
+    """Like `like`, of ops with no other tensors: the samples stay where they are."""
+
+    def rule(batch: Batch, input: Any, *options: Any) -> Any:
+        return _where_they_are(op, batch, input, options)
+
+    return batched(op, rule)
+
+
+def clone(op: str, promotion: None) -> Kernel:
+    """A copy that is to have rows has those of one sample after the other."""
+
+    def rule(batch: Batch, input: Any, format: memory_format) -> Any:
+        if format is contiguous_format:
+            return run(op, batch.front(input), format)
+        return _where_they_are(op, batch, input, (format,))
+
+    return batched(op, rule)
+
+
+def _where_they_are(op: str, batch: Batch, input: BatchedArray, options: Sequence[Any]) -> BatchedArray:
+    return BatchedArray(run(op, input.inner, *_without_channels(options)), input.bdim, batch.level)
+
+
+def _without_channels(args: Sequence[Any]) -> list[Any]:
+    return [
+        preserve_format if isinstance(each, memory_format) and each is not contiguous_format else each for each in args
+    ]
+
+
+def copied(op: str, promotion: str | None) -> Kernel:
+    """Copies in which a part is replaced: rows, with the samples first."""
+    along = along_dims()(op, promotion)
+
+    def kernel(*args: Any, out: Any = None) -> Any:
+        result = along(*args, out=out)
+        return result if out is not None else run("clone", result, contiguous_format)
 
     return kernel
 

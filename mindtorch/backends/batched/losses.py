@@ -4,7 +4,7 @@ from functools import cache
 from math import prod
 from typing import Any
 
-from mindtorch.backends.batched.batch import Batch, Kernel, batched, run
+from mindtorch.backends.batched.batch import Batch, Kernel, arrays_in, batched, run
 from mindtorch.backends.batched.dims import array_of_shape
 from mindtorch.backends.batched.fallback import sample_by_sample
 from mindtorch.backends.batched.nn import merged
@@ -25,12 +25,22 @@ def _reduction_place(op: str) -> int:
 def loss(op: str, promotion: str) -> Kernel:
     def rule(batch: Batch, *args: Any) -> Any:
         place = _reduction_place(op)
-        arrays = aligned(batch, args)
+        shapes = {tuple(array.shape) for array in arrays_in(args)}
+        alike = len(shapes) == 1 and () not in shapes
+        arrays = batch.each(lambda array: _in_a_row(batch, array), args) if alike else aligned(batch, args)
         reduction = arrays[place]
         arrays[place] = _NONE
-        return reduced(run(op, *arrays), reduction)
+        losses = run(op, *arrays)
+        return reduced(array_of_shape(losses, (batch.size, *shapes.pop())) if alike else losses, reduction)
 
     return batched(op, rule)
+
+
+def _in_a_row(batch: Batch, array: Any) -> Any:
+    """The elements of each sample in a row; those of an array that all samples share in one."""
+    if batch.has(array):
+        return array_of_shape(batch.front(array), (batch.size, array.size))
+    return array_of_shape(array, (array.size,))
 
 
 def loss_like_target(op: str, promotion: str) -> Kernel:
@@ -55,12 +65,41 @@ def reduced(losses: Any, reduction: int) -> Any:
     return run("mean.dim" if reduction == _MEAN else "sum.dim_IntList", rows, (1,), False, None)
 
 
+def distance_backward(op: str, promotion: str) -> Kernel:
+    """The slopes of losses of differences, times the gradient, which lie in memory as products do."""
+    slopes = _SLOPES[op]
+
+    def rule(batch: Batch, grad: Any, input: Any, target: Any, reduction: int, *options: Any) -> Any:
+        count = max(input.size, 1)
+        grad, input, target = aligned(batch, (grad, input, target))
+        factor = 1 / count if reduction == _MEAN else 1.0
+        return slopes(grad, run("sub.Tensor", input, target, 1), factor, *options)
+
+    return batched(op, rule)
+
+
+def _mse_slopes(grad: Any, difference: Any, factor: float) -> Any:
+    return run("mul.Tensor", run("mul.Scalar", difference, 2 * factor), grad)
+
+
+def _smooth_l1_slopes(grad: Any, difference: Any, factor: float, beta: float) -> Any:
+    grad = run("mul.Scalar", grad, factor)
+    near = run("lt.Scalar", run("abs", difference), beta)
+    product = run("mul.Tensor", grad, difference)
+    inner = run("div.Scalar", product, beta) if beta else product
+    return run("where.self", near, inner, run("mul.Tensor", grad, run("sign", difference)))
+
+
+_SLOPES = {"mse_loss_backward": _mse_slopes, "smooth_l1_loss_backward": _smooth_l1_slopes}
+
+
 def loss_backward(op: str, promotion: str) -> Kernel:
     """The gradient of a mean is divided by the number of all elements, where it should be those of a sample."""
 
-    def rule(batch: Batch, *args: Any) -> Any:
-        result = run(op, *aligned(batch, args))
-        if args[_reduction_place(op)] != _MEAN:
+    def rule(batch: Batch, grad: Any, input: Any, target: Any, *options: Any) -> Any:
+        whole = [BatchedArray(batch.filled(each), 0, batch.level) for each in (grad, input, target)]
+        result = run(op, *aligned(batch, (*whole, *options)))
+        if options[_reduction_place(op) - 3] != _MEAN:
             return result
         return run("mul.Tensor", result, batch.size)
 

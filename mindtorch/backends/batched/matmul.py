@@ -8,7 +8,7 @@ from typing import Any
 
 from mindtorch.backends.batched.batch import Batch, Kernel, arrays_in, batched, run
 from mindtorch.backends.batched.dims import array_of_shape
-from mindtorch.backends.batched.fallback import sample_by_sample
+from mindtorch.batched_array import BatchedArray
 
 
 def matmul(op: str, promotion: str) -> Kernel:
@@ -94,20 +94,24 @@ def addmm(op: str, promotion: str) -> Kernel:
 
 def _addmm(batch: Batch, input: Any, left: Any, right: Any, beta: Any, alpha: Any) -> Any:
     _check(left, right, (2, 2), "mat1 and mat2 must be matrices")
-    return _sum(batch, input, _mm(batch, left, right), 2, beta, alpha)
+    return _sum(batch, input, _product(batch, "mm", left, right), 2, beta, alpha)
 
 
 def _baddbmm(batch: Batch, input: Any, left: Any, right: Any, beta: Any, alpha: Any) -> Any:
-    return _sum(batch, input, _bmm(batch, left, right), 3, beta, alpha)
+    return _sum(batch, input, _product(batch, "bmm", left, right), 3, beta, alpha)
 
 
 def _addmv(batch: Batch, input: Any, matrix: Any, vector: Any, beta: Any, alpha: Any) -> Any:
-    return _sum(batch, input, _mv(batch, matrix, vector), 1, beta, alpha)
+    return _sum(batch, input, _product(batch, "mv", matrix, vector), 1, beta, alpha)
 
 
 def _addbmm(batch: Batch, input: Any, left: Any, right: Any, beta: Any, alpha: Any) -> Any:
-    products = run("sum.dim_IntList", _bmm(batch, left, right), (1,), False, None)
+    products = run("sum.dim_IntList", _product(batch, "bmm", left, right), (-3,), False, None)
     return _sum(batch, input, products, 2, beta, alpha)
+
+
+def _product(batch: Batch, op: str, left: Any, right: Any) -> Any:
+    return _PRODUCTS[op](batch, left, right) if batch.has(left) or batch.has(right) else run(op, left, right)
 
 
 def _sum(batch: Batch, input: Any, products: Any, ndim: int, beta: Any, alpha: Any) -> Any:
@@ -123,12 +127,20 @@ _SUMS: dict[str, Callable[..., Any]] = {"addmm": _addmm, "baddbmm": _baddbmm, "a
 
 def matrices(op: str, promotion: str) -> Kernel:
     """Ops of matrices or of batches of them: the samples are one more dimension of the batch."""
-    one_by_one = sample_by_sample(op)
 
     def rule(batch: Batch, *args: Any) -> Any:
-        ranks = [array.ndim for array in arrays_in(args)]
-        if max(ranks) - min(ranks) > 1:  # of which PyTorch broadcasts one to the other
-            return one_by_one(batch, *args)
-        return run(op, *batch.each(batch.filled, args))
+        shapes = {tuple(array.shape) for array in arrays_in(args)}
+        if _are_of_one_batch(shapes):
+            return run(op, *batch.each(batch.filled, args))
+        ndim = max(map(len, shapes))
+        whole = batch.each(lambda array: BatchedArray(batch.filled(array), 0, batch.level), args)
+        return run(op, *batch.each(lambda array: batch.ranked(array, ndim), whole))
 
     return batched(op, rule)
+
+
+def _are_of_one_batch(shapes: set[tuple[int, ...]]) -> bool:
+    """Whether arguments are matrices, and vectors of one dimension less, that are not broadcast to each other."""
+    ndim = max(map(len, shapes))
+    batches = {shape[: max(ndim - 2, 0)] for shape in shapes}
+    return len(batches) == 1 and min(map(len, shapes)) >= ndim - 1

@@ -6,7 +6,7 @@ from typing import Any
 from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, run
 from mindtorch.backends.batched.dims import array_of_shape
-from mindtorch.backends.batched.fallback import one_by_one
+from mindtorch.backends.batched.fallback import one_by_one, sample_by_sample
 from mindtorch.memory_format import contiguous_format
 
 Ints = Sequence[int]
@@ -89,6 +89,11 @@ def images(op: str, promotion: str) -> Kernel:
 def volumes(op: str, promotion: str) -> Kernel:
     """Like `images`, with one dimension more."""
     return _of_batches(op, 4)
+
+
+def planes(op: str, promotion: str) -> Kernel:
+    """Like `images`, of ops to which channels are images, too: those of a single image become the batch."""
+    return _of_batches(op, 0)
 
 
 def sequences(op: str, promotion: str) -> Kernel:
@@ -211,7 +216,7 @@ def layer_norm(op: str, promotion: str) -> Kernel:
     """The samples are more rows to normalize. Weights of their own are applied afterwards."""
 
     def rule(batch: Batch, input: Any, normalized_shape: Ints, weight: Any, bias: Any, eps: float) -> Any:
-        samples = batch.filled(input)
+        samples = batch.front(input) if batch.has(input) else input
         if not (batch.has(weight) or batch.has(bias)):
             return run(op, samples, normalized_shape, weight, bias, eps)
         result, mean, rstd = run(op, samples, normalized_shape, None, None, eps)
@@ -219,7 +224,9 @@ def layer_norm(op: str, promotion: str) -> Kernel:
             result = run("mul.Tensor", result, batch.ranked(weight, input.ndim))
         if bias is not None:
             result = run("add.Tensor", result, batch.ranked(bias, input.ndim), 1)
-        return result, mean, rstd
+        if batch.has(input):
+            return result, mean, rstd
+        return result, *[run("expand", each, (batch.size, *each.shape), False) for each in (mean, rstd)]
 
     return batched(op, rule)
 
@@ -232,8 +239,11 @@ layer_norm_backward: Callable[[str, str], Kernel] = one_by_one
 
 def embedding(op: str, promotion: str) -> Kernel:
     def rule(batch: Batch, weight: Any, indices: Any, *options: Any) -> Any:
-        if batch.has(weight):  # one column for each sample, of which its own is picked
+        if batch.has(weight) and batch.has(indices):
             return _from_own_tables(batch, weight, indices)
+        if batch.has(weight):  # one table, whose rows have those of all samples side by side
+            found = run(op, merged(batch.front(weight), 1), indices, *options)
+            return parted(found, indices.ndim, batch)
         return run(op, weight, batch.front(indices), *options)
 
     return batched(op, rule)
@@ -246,4 +256,12 @@ def _from_own_tables(batch: Batch, weight: Any, indices: Any) -> Any:
     return run("view", found, (batch.size, *indices.shape, weight.shape[1]))
 
 
-embedding_backward: Callable[[str, str], Kernel] = one_by_one
+def embedding_backward(op: str, promotion: str) -> Kernel:
+    each = sample_by_sample(op)
+
+    def rule(batch: Batch, grad: Any, indices: Any, *options: Any) -> Any:
+        if batch.has(indices):
+            return each(batch, grad, indices, *options)
+        return parted(run(op, merged(batch.front(grad), grad.ndim - 1), indices, *options), 1, batch)
+
+    return batched(op, rule)

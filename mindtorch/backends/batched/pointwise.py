@@ -8,7 +8,7 @@ from mindtorch.backends.batched.batch import Batch, Kernel, arrays_in, batched, 
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.registry import find_op
 from mindtorch.dtype import from_numpy_dtype
-from mindtorch.memory_format import preserve_format
+from mindtorch.memory_format import contiguous_format, preserve_format
 from mindtorch.promotion import BOOL, common_dtype
 
 
@@ -82,7 +82,7 @@ def fill(op: str, promotion: str) -> Kernel:
     """`fill` with a tensor of one element, which may be another one for each sample."""
 
     def rule(batch: Batch, input: Any, value: Any) -> Any:
-        result = run("clone", batch.filled(input), preserve_format)
+        result = run("clone", batch.filled(input), contiguous_format)
         run("copy_", result, batch.ranked(value, input.ndim), False)
         return result
 
@@ -99,11 +99,11 @@ def masked_fill(op: str, promotion: str) -> Kernel:
                 f"{value.ndim} dimension(s)."
             )
         input, mask, value = aligned(batch, (input, mask, value), promotes=False)
-        return (
-            run(op, input, mask, value)
-            if not value.ndim
-            else run("where.self", mask, convert(value, input.dtype), input)
-        )
+        if not value.ndim:
+            result = run(op, input, mask, value)
+        else:
+            result = run("where.self", mask, convert(value, input.dtype), input)
+        return run("clone", result, contiguous_format)
 
     return batched(op, rule)
 

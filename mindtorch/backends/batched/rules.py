@@ -1,6 +1,9 @@
 """The batching rules by name: the word of `shape:` in ops.yaml, or that of `batch:` where the shape does not tell."""
 
+from mindtorch.backends.batched.dims import alike as alike
+from mindtorch.backends.batched.dims import clone as clone
 from mindtorch.backends.batched.dims import constant_pad as constant_pad
+from mindtorch.backends.batched.dims import copied as copied
 from mindtorch.backends.batched.dims import diag_embed as diag_embed
 from mindtorch.backends.batched.dims import fft_c2c as fft_c2c
 from mindtorch.backends.batched.dims import fft_c2r as fft_c2r
@@ -23,6 +26,7 @@ from mindtorch.backends.batched.indexing import index_select as index_select
 from mindtorch.backends.batched.indexing import masked_select as masked_select
 from mindtorch.backends.batched.joining import cat as cat
 from mindtorch.backends.batched.joining import stack as stack
+from mindtorch.backends.batched.losses import distance_backward as distance_backward
 from mindtorch.backends.batched.losses import loss as loss
 from mindtorch.backends.batched.losses import loss_backward as loss_backward
 from mindtorch.backends.batched.losses import loss_like_target as loss_like_target
@@ -53,6 +57,7 @@ from mindtorch.backends.batched.nn import max_pool2d as max_pool2d
 from mindtorch.backends.batched.nn import max_pool3d as max_pool3d
 from mindtorch.backends.batched.nn import max_unpool as max_unpool
 from mindtorch.backends.batched.nn import padded as padded
+from mindtorch.backends.batched.nn import planes as planes
 from mindtorch.backends.batched.nn import resized as resized
 from mindtorch.backends.batched.nn import resized_backward as resized_backward
 from mindtorch.backends.batched.nn import sequences as sequences
