@@ -409,7 +409,7 @@ def atanh(result, arguments, tangents):
     (input,) = arguments
     (input_t,) = tangents
     grad = conj(input_t)
-    return conj(grad / conj(1 - input.pow(2)))
+    return conj(grad * 1 / conj(1 - input.pow(2)))
 
 
 def sinc(result, arguments, tangents):

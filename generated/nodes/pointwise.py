@@ -677,7 +677,7 @@ class AtanhBackward0(Node):
         (self,) = node.unpack()
         if grad is None:
             return (None,)
-        return (grad / conj(1 - self.pow(2)),)
+        return (grad * 1 / conj(1 - self.pow(2)),)
 
 
 class AtanhBackward1(Node):

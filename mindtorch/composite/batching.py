@@ -242,28 +242,14 @@ def _as_scatter(input: Tensor, dim: int, index: Tensor, source: Tensor) -> tuple
     return target, wrapped, places, source if source.ndim else source.reshape((1,))
 
 
-def _first_with_all_samples(function: Callable, args: tuple, kwargs: dict) -> Any:
-    """Ops that write to a copy of their first argument: it gets the samples of what is written."""
-    first, *others = args
-    levels = [level for tensor in tensors_in((*others, *kwargs.values())) for level in levels_of_tensor(tensor)]
-    missing = [level for level in levels if not is_batched_at(first, level)]
-    if not missing:
-        return NotImplemented
-    for level in dict.fromkeys(missing):
-        first = spread(first, level)
-    return function(first, *others, **kwargs)
-
-
 def _index_fill(function: Callable, args: tuple, kwargs: dict) -> Any:
-    """Where the places or values differ from sample to sample, the copy has rows, and all samples."""
+    """To places, or of values, that differ from sample to sample: `scatter` has a gradient then, too."""
     if not _any_batched((*args[1:], *kwargs.values())):
         return NotImplemented
-    result = _first_with_all_samples(_index_fill_copy, args, kwargs)
-    return _index_fill_copy(*args, **kwargs) if result is NotImplemented else result
-
-
-def _index_fill_copy(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    return input.clone(memory_format=contiguous_format).index_fill_(*args, **kwargs)
+    input, dim, index, value = (*args, *kwargs.values())
+    target, wrapped, places, _ = _as_scatter(input, dim, index, input)
+    source = value.expand(places.shape) if isinstance(value, Tensor) else value
+    return target.scatter(wrapped, places, source).view(input.shape)
 
 
 register_rule(("index_fill.int_Scalar", "index_fill.int_Tensor"), _index_fill)

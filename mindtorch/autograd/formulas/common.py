@@ -2,10 +2,12 @@
 
 import math
 
+from mindtorch import state
 from mindtorch.autograd.history import edge_of
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.batching import without_levels
+from mindtorch.dispatch.batching import is_batched_at, levels_of_tensor, tensors_in, without_levels
 from mindtorch.dispatch.forward_ad import has_tangents
+from mindtorch.dispatch.level_views import spread_over
 from mindtorch.errors import derivative_not_implemented
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor
@@ -26,6 +28,17 @@ def conj(value):
     if isinstance(value, Tensor):
         return value.conj() if value._mt_array.dtype.kind == "c" else value
     return value.conjugate() if isinstance(value, complex) else value
+
+
+def with_samples_of(tensor, indices):
+    """A tensor with the samples of `vmap` that indices have: what is put to their places is another for each sample."""
+    if not state.batch_levels:
+        return tensor
+    for index in tensors_in(indices):
+        for level in levels_of_tensor(index):
+            if not is_batched_at(tensor, level):
+                tensor = spread_over(tensor, level)
+    return tensor
 
 
 def maybe_multiply(tensor, factor):
@@ -110,6 +123,11 @@ def sum_of_given(*terms):
 def channel_dims(tensor):
     """All dims but that of the channels."""
     return [dim for dim in range(tensor.ndim) if dim != 1]
+
+
+def in_rows_if_unseen(gradient):
+    """Where torch cannot look for zeros, inside a transform, it takes the way that is right with them: it ends in rows."""
+    return gradient.contiguous() if thread.transforms else gradient
 
 
 def has_zeros(tensor):

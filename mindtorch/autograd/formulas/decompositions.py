@@ -4,7 +4,7 @@ They follow from the product rule for the equation that defines the result: of A
 of A dX = dB - dA X. `g` is a gradient, `^H` the conjugate transpose.
 """
 
-from mindtorch.autograd.formulas.common import conj, has_zeros, others_along, real
+from mindtorch.autograd.formulas.common import conj, has_zeros, in_rows_if_unseen, others_along, real
 from mindtorch.dispatch import ops
 from mindtorch.state import thread
 
@@ -47,8 +47,12 @@ def det_backward(grad, A, result):
         return _as_matrices(grad).expand(A.shape)
     if has_zeros(result) and not (thread.grad_enabled and result.any()):  # the slope of equal singular values is nan
         return _as_matrices(grad) * conj(_cofactors(A))
-    scaled = (grad * conj(result)).unsqueeze(-1).expand(A.shape[:-1])
-    return ops.linalg_solve_ex(_adjoint(A), ops.diag_embed(scaled))[0]
+    return in_rows_if_unseen(_solved(A, grad * conj(result)))
+
+
+def _solved(A, slope):
+    """The inverse of the adjoint times a number: as `solve` gives it, the matrices lie in columns."""
+    return ops.linalg_solve_ex(_adjoint(A), ops.diag_embed(slope.unsqueeze(-1).expand(A.shape[:-1])))[0]
 
 
 def _cofactors(A):
@@ -70,7 +74,7 @@ def slogdet_backward(grad_sign, grad_logabsdet, A, sign):
         turn = (conj(grad_sign) * sign).imag
         size = ops.zeros_like(turn) if grad_logabsdet is None else grad_logabsdet
         slope = ops.complex(size, -turn)
-    return None if slope is None else _as_matrices(slope) * _adjoint(ops.linalg_inv_ex(A)[0])
+    return None if slope is None else _solved(A, slope)
 
 
 def slogdet_sign_jvp(A_t, A, sign):

@@ -2,13 +2,14 @@
 
 import math
 
-from mindtorch.autograd.formulas.common import wrapped
+from mindtorch.autograd.formulas.common import with_samples_of, wrapped
 from mindtorch.dispatch import ops
 from mindtorch.memory_format import contiguous_format
 
 
 def index_backward(grad, shape, indices):
     """Gradient of advanced indexing: add up at the places that were read."""
+    grad = with_samples_of(grad, indices)
     return grad.new_zeros(shape).index_put_(indices, grad, True)
 
 
@@ -21,11 +22,13 @@ def index_select_grad(grad, shape, dim, index):
     """Gradient of index_select."""
     if len(shape) == 0:
         return grad.sum().reshape(())
+    grad = with_samples_of(grad, (index,))
     return grad.new_zeros(shape).index_add_(dim, index, grad)
 
 
 def gather_grad(grad, shape, dim, index):
     """Gradient of gather."""
+    grad = with_samples_of(grad, (index,))
     return grad.new_zeros(shape).scatter_add_(dim, index, grad)
 
 

@@ -65,7 +65,7 @@ def div_mode_jvp(dividend_t, other, result, rounding_mode):
 def pow_backward(grad, self, exponent):
     """Gradient of self ** number with respect to self."""
     if exponent == 0:
-        return ops.zeros_like(grad)
+        return ops.zeros_like(self, memory_format=contiguous_format)
     return grad * conj(exponent * self.pow(exponent - 1))
 
 
@@ -113,7 +113,7 @@ def abs_jvp(self_t, self):
 def sgn_backward(grad, self, result):
     """Gradient of self / |self|: only what turns the phase counts. Zero for real tensors."""
     if not self.is_complex():
-        return ops.zeros_like(grad, memory_format=contiguous_format)
+        return ops.zeros(tuple(self.shape), dtype=self.dtype, device=self.device)  # the same for all samples of vmap
     length = self.abs()
     along = (grad * conj(result)).real * result
     return ((grad - along) / length).masked_fill_(length == 0, 0)
@@ -122,7 +122,7 @@ def sgn_backward(grad, self, result):
 def angle_backward(grad, self):
     """Gradient of the phase; zero for real tensors."""
     if not self.is_complex():
-        return ops.zeros_like(grad)
+        return ops.zeros_like(self)
     squared = self.real * self.real + self.imag * self.imag
     slope = ops.complex(-self.imag * grad / squared, self.real * grad / squared)
     return ops.where(self == 0, 0.0, slope)
@@ -212,7 +212,7 @@ def sinc_backward(grad, self):
 
 def copysign_backward(grad, self, result):
     """A zero has no sign to give: its gradient is 0."""
-    return grad * (result / self).masked_fill(self == 0, 0)
+    return grad * (result / self).masked_fill_(self == 0, 0)
 
 
 def logit_backward(grad, self, eps):

@@ -6,6 +6,7 @@ from mindtorch.autograd.formulas.common import (
     conj,
     divided,
     has_zeros,
+    in_rows_if_unseen,
     is_differentiated,
     others_along,
     real,
@@ -36,10 +37,10 @@ def prod_backward(grad, self, result):
     if self.ndim == 0:
         return grad
     if not has_zeros(self):
-        return grad * conj(result / self)
+        return in_rows_if_unseen(grad * conj(result / self))
     if not is_differentiated(grad, self) and without_levels(self) is self and int((self == 0).sum()) > 1:
         return ops.zeros_like(self, memory_format=contiguous_format)
-    flat = prod_dim_backward(grad, self.reshape(-1), result, 0, False)
+    flat = prod_dim_backward(grad, self.contiguous().view(-1), result, 0, False)
     return flat.reshape(self.shape)
 
 
@@ -49,7 +50,7 @@ def prod_dim_backward(grad, self, result, dim, keepdim):
         return grad
     grad = restore_dims(grad, dim, self.ndim, keepdim)
     if not has_zeros(self):
-        return grad * conj(restore_dims(result, dim, self.ndim, keepdim) / self)
+        return in_rows_if_unseen(grad * conj(restore_dims(result, dim, self.ndim, keepdim) / self))
     if self.shape[dim] == 1:
         return grad
     return grad * conj(_product_of_others(self, dim))
