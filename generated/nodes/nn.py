@@ -8,7 +8,7 @@ which `node.unpack()` checks and gives back; numbers have slots of their own. `a
 """
 
 from mindtorch.autograd.formulas.attention import attention_grads
-from mindtorch.autograd.formulas.common import no_backward_derivative
+from mindtorch.autograd.formulas.common import no_backward_derivative, zeros_of_any_sample
 from mindtorch.autograd.formulas.convolution import convolution_double_backward, convolution_grads
 from mindtorch.autograd.formulas.grids import grid_sampler_double_backward
 from mindtorch.autograd.formulas.nn import (
@@ -117,7 +117,7 @@ class MaxPool2DWithIndicesBackwardBackward0(Node):
         (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (max_pool_pick(grad, indices) if edges[0] else None, ops.zeros_like(grad) if edges[1] else None)
+        return (max_pool_pick(grad, indices) if edges[0] else None, zeros_of_any_sample(grad) if edges[1] else None)
 
 
 class AvgPool2DBackward0(Node):
@@ -167,7 +167,7 @@ class AvgPool2DBackwardBackward0(Node):
                 if edges[0]
                 else None
             ),
-            ops.zeros_like(grad) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[1] else None,
         )
 
 
@@ -195,7 +195,7 @@ class AdaptiveAvgPool2DBackwardBackward0(Node):
             return (None, None)
         return (
             ops._adaptive_avg_pool2d(grad, node.grad_output_shape[-2:]) if edges[0] else None,
-            ops.zeros_like(grad) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[1] else None,
         )
 
 
@@ -858,7 +858,7 @@ class MaxPool3DWithIndicesBackwardBackward0(Node):
         (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (max_pool_pick(grad, indices, 3) if edges[0] else None, ops.zeros_like(grad) if edges[1] else None)
+        return (max_pool_pick(grad, indices, 3) if edges[0] else None, zeros_of_any_sample(grad) if edges[1] else None)
 
 
 class AvgPool3DBackward0(Node):
@@ -908,7 +908,7 @@ class AvgPool3DBackwardBackward0(Node):
                 if edges[0]
                 else None
             ),
-            ops.zeros_like(grad) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[1] else None,
         )
 
 
@@ -936,7 +936,7 @@ class AdaptiveAvgPool3DBackwardBackward0(Node):
             return (None, None)
         return (
             ops._adaptive_avg_pool3d(grad, node.grad_output_shape[-3:]) if edges[0] else None,
-            ops.zeros_like(grad) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[1] else None,
         )
 
 
@@ -967,7 +967,7 @@ class AdaptiveMaxPool2DBackwardBackward0(Node):
         (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (max_pool_pick(grad, indices) if edges[0] else None, ops.zeros_like(grad) if edges[1] else None)
+        return (max_pool_pick(grad, indices) if edges[0] else None, zeros_of_any_sample(grad) if edges[1] else None)
 
 
 class FractionalMaxPool2DBackward0(Node):
@@ -997,7 +997,7 @@ class FractionalMaxPool2DBackwardBackward0(Node):
         (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (max_pool_pick(grad, indices) if edges[0] else None, ops.zeros_like(grad) if edges[1] else None)
+        return (max_pool_pick(grad, indices) if edges[0] else None, zeros_of_any_sample(grad) if edges[1] else None)
 
 
 class FractionalMaxPool3DBackward0(Node):
@@ -1027,7 +1027,7 @@ class FractionalMaxPool3DBackwardBackward0(Node):
         (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (max_pool_pick(grad, indices, 3) if edges[0] else None, ops.zeros_like(grad) if edges[1] else None)
+        return (max_pool_pick(grad, indices, 3) if edges[0] else None, zeros_of_any_sample(grad) if edges[1] else None)
 
 
 class AdaptiveMaxPool3DBackward0(Node):
@@ -1057,7 +1057,7 @@ class AdaptiveMaxPool3DBackwardBackward0(Node):
         (indices,) = node.unpack()
         if grad is None:
             return (None, None)
-        return (max_pool_pick(grad, indices, 3) if edges[0] else None, ops.zeros_like(grad) if edges[1] else None)
+        return (max_pool_pick(grad, indices, 3) if edges[0] else None, zeros_of_any_sample(grad) if edges[1] else None)
 
 
 class MaxUnpool2DBackward0(Node):
@@ -1134,7 +1134,7 @@ class ReflectionPad1DBackwardBackward0(Node):
             return (None, None)
         return (
             ops.reflection_pad1d(grad, node.padding) if edges[0] else None,
-            ops.zeros_like(grad) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[1] else None,
         )
 
 
@@ -1162,7 +1162,7 @@ class ReflectionPad2DBackwardBackward0(Node):
             return (None, None)
         return (
             ops.reflection_pad2d(grad, node.padding) if edges[0] else None,
-            ops.zeros_like(grad) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[1] else None,
         )
 
 
@@ -1190,7 +1190,7 @@ class ReflectionPad3DBackwardBackward0(Node):
             return (None, None)
         return (
             ops.reflection_pad3d(grad, node.padding) if edges[0] else None,
-            ops.zeros_like(grad) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[1] else None,
         )
 
 
@@ -1218,7 +1218,7 @@ class ReplicationPad1DBackwardBackward0(Node):
             return (None, None)
         return (
             ops.replication_pad1d(grad, node.padding) if edges[0] else None,
-            ops.zeros_like(grad) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[1] else None,
         )
 
 
@@ -1246,7 +1246,7 @@ class ReplicationPad2DBackwardBackward0(Node):
             return (None, None)
         return (
             ops.replication_pad2d(grad, node.padding) if edges[0] else None,
-            ops.zeros_like(grad) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[1] else None,
         )
 
 
@@ -1274,7 +1274,7 @@ class ReplicationPad3DBackwardBackward0(Node):
             return (None, None)
         return (
             ops.replication_pad3d(grad, node.padding) if edges[0] else None,
-            ops.zeros_like(grad) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[1] else None,
         )
 
 

@@ -19,7 +19,6 @@ from mindtorch.dispatch.batching import is_batched_at, levels_of_tensor, one_by_
 from mindtorch.dispatch.captures import owner_of
 from mindtorch.dispatch.level_views import outside, samples_of, spread_over
 from mindtorch.dtype import bool as boolean
-from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor
 
 _thread = state.thread

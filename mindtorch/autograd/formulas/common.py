@@ -126,8 +126,13 @@ def channel_dims(tensor):
 
 
 def in_rows_if_unseen(gradient):
-    """Where torch cannot look for zeros, inside a transform, it takes the way that is right with them: it ends in rows."""
+    """Inside a transform torch cannot look for zeros, and takes the way that is right with them: it ends in rows."""
     return gradient.contiguous() if thread.transforms else gradient
+
+
+def zeros_of_any_sample(tensor):
+    """Zeros in the shape of a tensor, which all samples of `vmap` share."""
+    return ops.zeros(tuple(tensor.shape), dtype=tensor.dtype, device=tensor.device)
 
 
 def has_zeros(tensor):

@@ -3,7 +3,7 @@
 import math
 
 from mindtorch import state
-from mindtorch.autograd.formulas.common import conj, is_differentiated, real
+from mindtorch.autograd.formulas.common import conj, is_differentiated, real, zeros_of_any_sample
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import bool as boolean
@@ -113,7 +113,7 @@ def abs_jvp(self_t, self):
 def sgn_backward(grad, self, result):
     """Gradient of self / |self|: only what turns the phase counts. Zero for real tensors."""
     if not self.is_complex():
-        return ops.zeros(tuple(self.shape), dtype=self.dtype, device=self.device)  # the same for all samples of vmap
+        return zeros_of_any_sample(self)
     length = self.abs()
     along = (grad * conj(result)).real * result
     return ((grad - along) / length).masked_fill_(length == 0, 0)

@@ -17,6 +17,7 @@ from mindtorch.autograd.formulas.common import (
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.batching import without_levels
 from mindtorch.memory_format import contiguous_format
+from mindtorch.state import thread
 
 
 def sum_backward(grad, shape, dim, keepdim):
@@ -71,7 +72,10 @@ def extremal_reduction_backward(grad, self, result, dim, keepdim):
 def extremum_of_all_backward(grad, self, result):
     """Gradient of the max, min or median of all elements: shared evenly among those that reach it, as a nan does."""
     reached = _reached(self, result)
-    return ops.zeros_like(self).masked_fill(reached, grad / reached.sum())
+    share = grad / reached.sum()
+    if thread.transforms:  # where torch writes to no zeros, as they may have fewer samples than the gradient
+        return reached * share
+    return ops.zeros_like(self).masked_fill(reached, share)
 
 
 def _shared(grad, reached, dims):

@@ -401,11 +401,11 @@ def svd(A, full_matrices=False, compute_uv=True, driver=None, out=None):
         )
     if not compute_uv:
         values = np.linalg.svd(widen(A), compute_uv=False).astype(real_of(A.dtype), copy=False)
-        return _delivered((np.empty(0, A.dtype), values, np.empty(0, A.dtype)), out)
+        return _delivered((np.empty(0, A.dtype), np.ascontiguousarray(values), np.empty(0, A.dtype)), out)
     u, values, vh = np.linalg.svd(widen(A), full_matrices)  # of 16-bit floats, there are only empty ones
     if A.itemsize == 2:
         u, values, vh = (each.astype(A.dtype) for each in (u, values, vh))
-    return _delivered((columns_of(u), values, columns_of(vh)), out)
+    return _delivered((columns_of(u), np.ascontiguousarray(values), columns_of(vh)), out)
 
 
 def eigh(A, UPLO="L", compute_v=True, out=None):
@@ -416,17 +416,18 @@ def eigh(A, UPLO="L", compute_v=True, out=None):
         raise not_implemented("linalg_eigh_cpu", A)
     try:
         if not compute_v:
-            return _delivered((np.linalg.eigvalsh(A, UPLO.upper()), np.empty(0, A.dtype)), out)
+            values = np.linalg.eigvalsh(A, UPLO.upper())
+            return _delivered((np.ascontiguousarray(values), np.empty(0, A.dtype)), out)
         values, vectors = np.linalg.eigh(A, UPLO.upper())
     except np.linalg.LinAlgError:
         raise no_eigenvalues(A) from None
-    return _delivered((values, columns_of(vectors)), out)
+    return _delivered((np.ascontiguousarray(values), columns_of(vectors)), out)
 
 
 def eig(input, out=None):
     values, vectors = _eigen("linalg.eig", np.linalg.eig, input)
-    names = "eigenvalues", "eigenvectors"
-    return deliver_castables("torch.linalg.eig", names, (values, columns_of(vectors)), out)
+    names, results = ("eigenvalues", "eigenvectors"), (np.ascontiguousarray(values), columns_of(vectors))
+    return deliver_castables("torch.linalg.eig", names, results, out)
 
 
 def _eigen(op: str, function: Callable[..., Any], input: Array) -> Sequence[Array]:

@@ -19,7 +19,7 @@ def geqrf(input, out=None):
     _check_matrix("torch.geqrf: input", input)
     _check_dtype("geqrf_cpu", input)
     packed, tau = np.linalg.qr(input, "raw")
-    results = columns_of(np.swapaxes(packed, -1, -2)), tau
+    results = columns_of(np.swapaxes(packed, -1, -2)), np.ascontiguousarray(tau)
     return deliver_castables("torch.geqrf", ("a", "tau"), results, out)
 
 
