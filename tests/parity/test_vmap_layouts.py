@@ -137,7 +137,6 @@ DIFFERENT = {
             "mvlgamma",
             "special_multigammaln",
             "margin_ranking_loss",
-            "triplet_margin_loss",
             "kl_div",
         ),
         _COMPOSED,
