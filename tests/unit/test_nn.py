@@ -190,3 +190,21 @@ def test_the_max_norm_of_an_embedding():
     layer(torch.tensor([0, 0, 2]))
     lengths = layer.weight.detach().square().sum(1).sqrt()
     assert lengths[0] <= 0.5001 and lengths[2] <= 0.5001
+
+
+def test_gradients_of_rows_that_are_not_there_are_left_out():
+    """A product with a sparse matrix would add them to memory of others."""
+    for dtype in (torch.int32, torch.int64):
+        grad, indices = torch.arange(12.0).reshape(4, 3), torch.tensor([0, -1, 2, 9], dtype=dtype)
+        found = torch.ops.aten.embedding_dense_backward(grad, indices, 4, -1, False)
+        assert found.tolist() == [[0, 1, 2], [0, 0, 0], [6, 7, 8], [0, 0, 0]]
+        wild = torch.arange(-1000, 1000, dtype=dtype) * 1000
+        found = torch.ops.aten.embedding_dense_backward(torch.ones(2000, 3), wild, 4, -1, False)
+        assert found.tolist() == [[1, 1, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
+
+
+def test_a_rank_that_is_not_there_is_refused_without_data():
+    for k in (0, 4, -1):
+        for device in ("cpu", "meta"):
+            with pytest.raises(RuntimeError, match="selected number k out of range for dimension 0"):
+                torch.ones(3, device=device).kthvalue(k)

@@ -365,6 +365,9 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     if padding_idx >= 0:
         share[rows == padding_idx] = 0
         grad = np.where((rows == padding_idx)[:, None], 0, grad)  # NaN times 0 would not be 0
+    if rows.size and rows.view(f"u{rows.itemsize}").max() >= num_weights:  # negative ones are the largest there
+        there = (rows >= 0) & (rows < num_weights)  # the product would write anywhere: torch leaves the others out
+        grad, rows, share = grad[there], rows[there], share[there]
     return deliver(_sum_rows(grad, rows, share, num_weights), grad_output)
 
 

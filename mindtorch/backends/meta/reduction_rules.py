@@ -38,6 +38,9 @@ def kthvalue(promotion: str) -> Kernel:
     along_dim = rank(promotion)
 
     def kernel(input: Any, k: int, dim: int = -1, keepdim: bool = False, out: Any = None) -> Any:
+        (axis,) = iterator.reduced_dims(dim, input.ndim) or (0,)
+        if not 1 <= k <= (input.shape[axis] if input.ndim else 1):
+            raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
         return along_dim(input, dim, keepdim, out)
 
     return kernel

@@ -12,6 +12,7 @@ from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.npu.array import NpuArray, new
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, copied, delivered, operands, placed, remembered
+from mindtorch.backends.npu.positions import check_found
 from mindtorch.backends.npu.steps import FLOATS, contiguous
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.promotion import BOOL, INT64, common_dtype
@@ -106,7 +107,7 @@ def _positions(indices: Sequence[Any], input: NpuArray) -> list[NpuArray | None]
         if each is None:
             found.append(None)
             continue
-        moved = each if type(each) is NpuArray else _moved(each, input)
+        moved = each if type(each) is NpuArray else _moved(_checked(each, input, len(found)), input)
         if moved.dtype == BOOL or moved.dtype == np.uint8:
             _check_mask(moved, input, len(found))
             places = nonzero(moved)
@@ -123,6 +124,14 @@ def _check_mask(mask: NpuArray, input: NpuArray, dim: int) -> None:
                 f"The shape of the mask {list(mask.shape)} at index {place} does not match the shape of the indexed "
                 f"tensor {list(input.shape)} at index {dim + place}"
             )
+
+
+def _checked(indices: np.ndarray, input: NpuArray, dim: int) -> np.ndarray:
+    """What is on the host can be looked at there: the device takes whatever it gets."""
+    if indices.size and indices.dtype != BOOL and indices.dtype != np.uint8:
+        size = input.shape[dim]
+        check_found(indices, -size, size, f"dimension {dim} with size {size}")
+    return indices
 
 
 def _moved(array: np.ndarray, like: NpuArray) -> NpuArray:

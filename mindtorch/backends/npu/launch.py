@@ -23,6 +23,7 @@ import numpy as np
 
 from mindtorch import state
 from mindtorch.backends.meta.array import MetaArray
+from mindtorch.backends.npu import positions
 from mindtorch.backends.npu.array import Geometry, NpuArray, geometry_of, index_of, made, new
 from mindtorch.backends.npu.generator import seed_and_offset as seed_and_offset
 from mindtorch.backends.npu.runtime import allocator, api, descriptors, device, libraries, stream
@@ -117,6 +118,8 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
     def __call__(self, *given: Any) -> None:
         """Put the call on the current stream of the arrays' device."""
         first = self._first or self._bind()
+        if settings.launch_blocking:
+            positions.check(self.name, given)
         arguments, index = self.described(given)
         device.use(index)
         watch = settings.watch

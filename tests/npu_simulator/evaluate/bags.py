@@ -17,6 +17,7 @@ from tests.npu_simulator.evaluate.contract import (
     store,
     wide,
 )
+from tests.npu_simulator.evaluate.indexing import positions
 
 EVALUATORS: dict[str, Evaluator] = {}
 
@@ -44,10 +45,12 @@ def _embedding_bag(
     dtype = _checked(weight, indices, offsets, mode, per_sample)
     bags, young = len(offsets) - include_last, is_younger_chip()
     places, starts = wide(indices), wide(offsets)[:bags]
+    # The document does not say what other offsets give: those that do not ascend from 0 fail here.
+    if bags and not (starts[0] == 0 and (np.diff(starts) >= 0).all() and starts[-1] <= len(places)):
+        raise IndexError(f"offsets {starts.min()} to {starts.max()} of {len(places)} indices, the first {starts[0]}")
     own = (starts[:, None] <= np.arange(len(places))).sum(0) - 1
     table = wide(weight)
-    if places.size and not (0 <= places.min() and places.max() < len(table)):
-        raise IndexError(f"indices of {len(table)} rows")
+    positions(indices, len(table))
     result, sizes = np.zeros((bags, weight.shape[1])), np.zeros(len(offsets) if young else bags, np.int64)
     found = np.zeros((bags, weight.shape[1]), np.int64)
     factors = np.ones(len(places)) if per_sample is None else wide(per_sample)
@@ -72,7 +75,7 @@ def _embedding_renorm(self: Any, indices: Any, max_norm: float, norm_type: float
     # rows that are named and longer than maxNorm are multiplied by maxNorm / (norm + 1e-7)
     require(self is not None and indices is not None and self.ndim == 2, "a table and indices")
     require(indices.dtype in (INT32, INT64), f"indices of {indices.dtype}")
-    rows, table = np.unique(wide(indices)), wide(self)
+    rows, table = np.unique(positions(indices, len(self))), wide(self)
     norms = np.linalg.norm(table, norm_type, axis=1)
     long = rows[norms[rows] > max_norm]
     table[long] *= (max_norm / (norms[long] + 1e-7))[:, None]

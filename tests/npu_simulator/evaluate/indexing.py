@@ -26,13 +26,16 @@ from tests.npu_simulator.evaluate.contract import (
 EVALUATORS: dict[str, Evaluator] = {}
 
 
-def positions(index: Any, size: int) -> np.ndarray:
-    """Positions along a dimension, negative ones from the end. Beyond it a device reads anything: not here."""
+def positions(index: Any, size: int, negative: bool = False) -> np.ndarray:
+    """Positions along a dimension; negative ones count from the end where the op's document takes them.
+
+    Beyond it a device may read and write anything ("unpredictable behaviour", "random values"): here it fails.
+    """
     if index is None:
         refuse("an index is null", 161001)
     require(index.dtype in (INT32, INT64, np.dtype("uint8")), f"an index of {index.dtype}")
     found = index.astype(np.int64)
-    if found.size and (found.min() < -size or found.max() >= max(size, 1)):
+    if found.size and (found.min() < (-size if negative else 0) or found.max() >= max(size, 1)):
         raise IndexError(f"positions {found.min()} to {found.max()} of {size}")
     return np.where(found < 0, found + size, found)
 
@@ -117,7 +120,7 @@ def _selectors(indices: Any, shape: Sequence[int]) -> tuple[Any, ...]:
     """The indices of a list: an empty tensor of shape (0,) stands for a whole dimension."""
     require(indices is not None and len(indices) <= len(shape), "more indices than dimensions")
     require(all(index.dtype != BOOL for index in indices), "a mask: only positions are taken")
-    return tuple(slice(None) if i.shape == (0,) else positions(i, size) for i, size in zip(indices, shape))
+    return tuple(slice(None) if i.shape == (0,) else positions(i, size, True) for i, size in zip(indices, shape))
 
 
 def _index(self: Any, indices: Any, out: Any) -> None:
@@ -131,7 +134,7 @@ def _index_select(self: Any, dim: int, index: Any, out: Any) -> None:
     store(out, found if self.ndim else found.reshape(()), dtype=self.dtype)
 
 
-def _along(self: Any, dim: int, index: Any) -> tuple[np.ndarray, int, tuple[np.ndarray, ...]]:
+def _along(self: Any, dim: int, index: Any, negative: bool = False) -> tuple[np.ndarray, int, tuple[np.ndarray, ...]]:
     """For gather and scatter: where each element of the index points, in all dimensions."""
     x = self.reshape(self.shape or (1,))
     found = index.reshape(index.shape or (1,))
@@ -141,21 +144,23 @@ def _along(self: Any, dim: int, index: Any) -> tuple[np.ndarray, int, tuple[np.n
         all(i <= s for d, (i, s) in enumerate(zip(found.shape, x.shape)) if d != at), "the index is larger than self"
     )
     where = list(np.indices(found.shape))
-    where[at] = positions(found, x.shape[at])
+    where[at] = positions(found, x.shape[at], negative)
     return x, at, tuple(where)
 
 
 def _gather(self: Any, dim: int, index: Any, out: Any) -> None:
-    x, _, where = _along(self, dim, index)
+    # "index: [-self.shape[dim], self.shape[dim] - 1]"
+    x, _, where = _along(self, dim, index, True)
     store(out, x[where].reshape(index.shape), dtype=self.dtype)
 
 
 def _take(self: Any, index: Any, out: Any) -> None:
-    store(out, self.reshape(-1)[positions(index, self.size)], dtype=self.dtype)
+    store(out, self.reshape(-1)[positions(index, self.size, True)], dtype=self.dtype)
 
 
 def _embedding(weight: Any, indices: Any, out: Any) -> None:
     require(weight.ndim == 2, "the weight is no matrix")
+    # "negative indices are an error, those beyond the end give random values"
     store(out, weight[positions(indices, len(weight))], dtype=weight.dtype)
 
 
@@ -249,7 +254,7 @@ def _put(self: Any, index: Any, source: Any, accumulate: bool) -> None:
     same_dtype(self, source)
     require(index.size == source.size, f"{index.size} positions for {source.size} values")
     x = wide(self).reshape(-1)
-    put(x, positions(index, self.size).reshape(-1), wide(source).reshape(-1), int(accumulate))
+    put(x, positions(index, self.size, True).reshape(-1), wide(source).reshape(-1), int(accumulate))
     store(self, x.reshape(self.shape))
 
 
@@ -280,7 +285,7 @@ def _inplace_index_copy(self: Any, dim: int, index: Any, source: Any) -> None:
 
 def _index_fill(self: Any, dim: int, index: Any, value: Any, out: Any) -> None:
     x, at = wide(self).reshape(self.shape or (1,)), axis(dim, self.ndim)
-    x[(slice(None),) * at + (positions(index, x.shape[at]).reshape(-1),)] = value
+    x[(slice(None),) * at + (positions(index, x.shape[at], True).reshape(-1),)] = value
     store(out, x.reshape(self.shape), dtype=self.dtype)
 
 

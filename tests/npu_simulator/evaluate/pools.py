@@ -20,6 +20,7 @@ from tests.npu_simulator.evaluate.contract import (
     store,
     wide,
 )
+from tests.npu_simulator.evaluate.indexing import positions
 from tests.npu_simulator.evaluate.windows import Sizes, taps
 
 EVALUATORS: dict[str, Evaluator] = {}
@@ -80,6 +81,7 @@ def to_planes(values: np.ndarray, where: np.ndarray, shape: Sizes, rank: int) ->
     """Adds each value to the place that belongs to it in its plane."""
     planes = np.zeros((math.prod(shape[:-rank]), math.prod(shape[-rank:])))
     rows = np.arange(len(planes))[:, None]
+    where = positions(where, planes.shape[1])
     np.add.at(planes, (rows, where.reshape(len(planes), -1)), values.reshape(len(planes), -1))
     return planes.reshape(shape)
 
@@ -290,13 +292,13 @@ def _max_unpool2d(self: Any, indices: Any, size: Any, out: Any) -> None:
     shape = (*self.shape[:-rank], *size)
     planes = np.zeros((math.prod(shape[:-rank]), math.prod(size)))
     rows = np.arange(len(planes))[:, None]
-    planes[rows, wide(indices).reshape(len(planes), -1)] = wide(self).reshape(len(planes), -1)
+    planes[rows, positions(indices, planes.shape[1]).reshape(len(planes), -1)] = wide(self).reshape(len(planes), -1)
     store(out, planes.reshape(shape), dtype=self.dtype)
 
 
 def _max_unpool2d_backward(grad: Any, self: Any, indices: Any, size: Any, out: Any) -> None:
     planes = wide(grad).reshape(math.prod(self.shape[: -len(size)]), -1)
-    found = np.take_along_axis(planes, wide(indices).reshape(len(planes), -1), 1)
+    found = np.take_along_axis(planes, positions(indices, planes.shape[1]).reshape(len(planes), -1), 1)
     store(out, found.reshape(self.shape), dtype=self.dtype)
 
 

@@ -20,6 +20,7 @@ from tests.npu_simulator.evaluate.contract import (
     store_if,
     wide,
 )
+from tests.npu_simulator.evaluate.indexing import positions
 from tests.npu_simulator.evaluate.pointwise import sigmoid
 
 EVALUATORS: dict[str, Evaluator] = {}
@@ -115,7 +116,7 @@ def _sequences(
     require(0 <= blank < classes, f"blank {blank} of {classes}")
     # "inputLengths: [1, T]; targetLengths: at least 1, and at most the input length of the same sequence"
     require(all(1 <= s <= t <= times for s, t in zip(target_lengths, input_lengths)), "lengths out of range")
-    labels = wide(targets)
+    labels = positions(targets, classes)
     if targets.ndim == 1:
         require(len(labels) == sum(target_lengths), "targets of another length")
         rows = np.split(labels, np.cumsum(target_lengths)[:-1])
