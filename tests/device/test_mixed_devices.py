@@ -29,16 +29,6 @@ OPS = [
     and op.family != "sparse"
 ]  # fmt: skip
 _MOST_SAMPLES = 2
-# Kernels written by hand that do not ask `remembered` rules with the op's name: they refuse such calls with
-# other words, and those of bags and of CTC take lengths and offsets from the CPU. One that is mended leaves the list.
-KNOWN = set("""
-    _ctc_loss.Tensor _ctc_loss_backward _embedding_bag _embedding_bag_backward _embedding_bag_forward_only
-    _embedding_bag_per_sample_weights_backward _thnn_fused_gru_cell _thnn_fused_gru_cell_backward _thnn_fused_lstm_cell
-    adaptive_max_pool3d_backward max_pool2d_with_indices_backward max_pool3d_with_indices_backward
-    native_batch_norm_backward
-    nll_loss_backward nll_loss2d_backward reflection_pad1d_backward reflection_pad2d_backward reflection_pad3d_backward
-    replication_pad1d_backward replication_pad2d_backward replication_pad3d_backward
-    """.split())
 TWO_DEVICES = re.compile(
     r"Expected all tensors to be on the same device, but (found at least two devices, \w+:0 and cpu!"
     r"|got \w+ is on \S+, different from other tensors on \S+ \(when checking argument in method wrapper_NPU_\w+\))"
@@ -102,9 +92,6 @@ def test_one_argument_on_the_cpu(op):
             found = difference(op, *call)
             if found:
                 wrong.append(f"{call[0].name}({text}), argument {call[-1]} on the CPU: {found}")
-    if DEVICE == "npu" and op.name in KNOWN:
-        assert wrong, "as it should be: take it out of the list"
-        pytest.xfail("another error than torch's, or none")
     assert wrong == []
 
 

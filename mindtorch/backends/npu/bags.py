@@ -5,7 +5,7 @@ from collections.abc import Callable
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.chip import is_younger
 from mindtorch.backends.npu.fallback import kernel_for
-from mindtorch.backends.npu.launch import aclnn, copied
+from mindtorch.backends.npu.launch import aclnn, check_same_device, copied
 from mindtorch.backends.npu.steps import FLOATS, bag_numbers, converted, like, narrowed, shaped, zeroed
 from mindtorch.promotion import BOOL, INT32, INT64
 
@@ -41,6 +41,7 @@ def _forward(op: str, forward_only: bool) -> Callable:
     def kernel(
         weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx
     ):
+        check_same_device(op, weight, indices, offsets, None, None, None, per_sample_weights)
         if not _takes(weight, indices, offsets, mode, per_sample_weights) or offsets.size <= include_last_offset:
             return on_cpu(
                 weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
@@ -94,6 +95,8 @@ def embedding_bag_backward(
     grad, indices, offsets, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq, mode, sparse,
     per_sample_weights, padding_idx,
 ):  # fmt: skip
+    given = (grad, indices, offsets, offset2bag, bag_size, maximum_indices, num_weights, None, mode, sparse)
+    check_same_device("_embedding_bag_backward", *given, per_sample_weights)
     if not _is_dense(grad, indices, offsets, scale_grad_by_freq, mode):
         return _backward_on_cpu(
             grad, indices, offsets, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq, mode,
@@ -118,6 +121,8 @@ def embedding_bag_dense_backward(
     grad, indices, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq, mode, per_sample_weights,
     padding_idx,
 ):  # fmt: skip
+    given = (grad, indices, offset2bag, bag_size, maximum_indices, num_weights, None, mode, per_sample_weights)
+    check_same_device("_embedding_bag_dense_backward", *given)
     if not _is_dense(grad, indices, offset2bag, scale_grad_by_freq, mode):
         return _dense_on_cpu(
             grad, indices, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq, mode,
@@ -163,6 +168,7 @@ def _to_maxima(grad: NpuArray, found: NpuArray, sizes: NpuArray, result: NpuArra
 
 
 def embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, offset2bag, mode, padding_idx):
+    check_same_device("_embedding_bag_per_sample_weights_backward", grad, weight, indices, offsets, offset2bag)
     if mode != SUM or grad.dtype != weight.dtype or not _is_dense(grad, indices, offsets, False, mode):
         return _per_sample_on_cpu(grad, weight, indices, offsets, offset2bag, mode, padding_idx)
     if not offset2bag.size:

@@ -23,10 +23,10 @@ _subtract = aclnn("aclnnSub", "TTST")
 _sum = aclnn("aclnnReduceSum", "TIbdT")
 _tanh = aclnn("aclnnTanh", "TT")
 _tanh_backward = aclnn("aclnnTanhBackward", "TTT")
-_gru_backward_rule = remembered(rules.gru_cell_backward("first"))
-_gru_rule = remembered(rules.gru_cell("first"))
-_lstm_backward_rule = remembered(rules.lstm_cell_backward("first"))
-_lstm_rule = remembered(rules.lstm_cell("first"))
+_gru_backward_rule = remembered(rules.gru_cell_backward("first"), "_thnn_fused_gru_cell_backward")
+_gru_rule = remembered(rules.gru_cell("first"), "_thnn_fused_gru_cell")
+_lstm_backward_rule = remembered(rules.lstm_cell_backward("first"), "_thnn_fused_lstm_cell_backward_impl")
+_lstm_rule = remembered(rules.lstm_cell("first"), "_thnn_fused_lstm_cell")
 
 _lstm_on_cpu = kernel_for("_thnn_fused_lstm_cell")
 _lstm_backward_on_cpu = kernel_for("_thnn_fused_lstm_cell_backward_impl")
@@ -43,7 +43,7 @@ def _alike(first: NpuArray, *others: NpuArray | None) -> bool:
 
 def _has_lstm(state: NpuArray) -> bool:
     """Ascend 950 does not have the op."""
-    return state.dtype in FLOATS and not is_younger(state.root.index)
+    return type(state) is NpuArray and state.dtype in FLOATS and not is_younger(state.root.index)
 
 
 def _wide(arrays: Sequence[NpuArray | None], narrow: Sequence[np.dtype]) -> list[Any]:

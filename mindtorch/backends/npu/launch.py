@@ -38,6 +38,7 @@ from mindtorch.dispatch.same_device import at_least_two, check_devices
 __all__ = [
     "NpuArray",
     "aclnn",
+    "check_same_device",
     "copied",
     "delivered",
     "delivered_all",
@@ -207,6 +208,13 @@ def _device_of_lists(lists: list, index: int, given: tuple) -> int:
             _refuse_devices(given)
         index = array.root.index
     return index
+
+
+def check_same_device(op: str, *args: Any) -> None:
+    """For kernels that ask no rule: refuse a call of the op with arrays of several devices."""
+    given = [each for each in args if type(each) is NpuArray or isinstance(each, np.ndarray)]
+    if len({each.root.index if type(each) is NpuArray else -1 for each in given}) > 1:
+        check_devices(find_op(op), args)
 
 
 def _refuse_devices(values: Iterable[Any]) -> NoReturn:

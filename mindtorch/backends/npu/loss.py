@@ -9,7 +9,16 @@ from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.chip import is_younger
 from mindtorch.backends.npu.fallback import kernel_for
-from mindtorch.backends.npu.launch import aclnn, copied, delivered, delivered_all, placed, placed_all, remembered
+from mindtorch.backends.npu.launch import (
+    aclnn,
+    check_same_device,
+    copied,
+    delivered,
+    delivered_all,
+    placed,
+    placed_all,
+    remembered,
+)
 from mindtorch.backends.npu.steps import FLOATS, in_one_dim, like, narrowed, ones, zeroed
 from mindtorch.iterator import check_inplace_shape
 from mindtorch.promotion import DOUBLE, FLOAT, INT32, INT64, UINT8
@@ -21,10 +30,9 @@ _nll = aclnn("aclnnNLLLoss", "TTTllTT")
 _nll2d = aclnn("aclnnNLLLoss2d", "TTTllTT")
 _nll2d_backward = aclnn("aclnnNLLLoss2dBackward", "TTTTllTT")
 _nll_backward = aclnn("aclnnNLLLossBackward", "TTTTllTT")
-_grad_rule = remembered(rules.like_second("first"))
 _logits_rule = rules.loss_like_target("default")
-_nll2d_rule = remembered(rules.nll_loss2d("first"))
-_nll_rule = remembered(rules.nll_loss("first"))
+_nll2d_rule = remembered(rules.nll_loss2d("first"), "nll_loss2d_forward")
+_nll_rule = remembered(rules.nll_loss("first"), "nll_loss_forward")
 
 _NONE = 0
 
@@ -73,14 +81,15 @@ def _forward(op: str, call: Callable, rule: Callable, ranks: Sequence[int]) -> C
 
 
 def _backward(op: str, call: Callable, ranks: Sequence[int]) -> Callable:
-    on_cpu = kernel_for(op)
+    on_cpu, rule = kernel_for(op), remembered(rules.like_second("first"), op)
 
     def kernel(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=None):
         shape = target.shape if reduction == _NONE else ()
         fits = grad_output.dtype == input.dtype and grad_output.shape == shape and total_weight.size == 1
         if not fits or not _takes(input, target, weight, ranks):
             return on_cpu(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out)
-        result = placed(_grad_rule(grad_output, input, out=out), input)
+        shaped = rule(grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out)
+        result = placed(shaped, input)
         given = (_shown(grad_output), input, target, _weights(input, weight))
         call(*given, reduction, ignore_index, in_one_dim(total_weight), result)
         return result if out is None else delivered(result, out)
@@ -131,6 +140,7 @@ def _takes_sequences(
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity):
     """ACLNN's `zeroInfinity` changes the losses, torch's only the gradient: it is left to the backward."""
+    check_same_device("_ctc_loss", log_probs, targets)
     if not _takes_sequences(log_probs, targets, input_lengths, target_lengths, blank):
         return _ctc_on_cpu(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     times, batch, _ = log_probs.shape
@@ -147,6 +157,7 @@ def ctc_loss_backward(
     grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity
 ):
     given = (grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha)
+    check_same_device("_ctc_loss_backward", *given)
     if not _takes_sequences(log_probs, targets, input_lengths, target_lengths, blank) or not _fits(*given):
         return _ctc_backward_on_cpu(*given, blank, zero_infinity)
     result = like(log_probs)
@@ -171,6 +182,7 @@ _tensors_backward_on_cpu = kernel_for("_ctc_loss_backward.Tensor")
 
 
 def ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity):
+    check_same_device("_ctc_loss.Tensor", log_probs, targets, input_lengths, target_lengths)
     if not _are_integral(input_lengths, target_lengths):
         return _tensors_on_cpu(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
     return ctc_loss(log_probs, targets, _numbers(input_lengths), _numbers(target_lengths), blank, zero_infinity)
@@ -180,6 +192,7 @@ def ctc_loss_backward_tensor(
     grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity
 ):
     saved = (neg_log_likelihood, log_alpha, blank, zero_infinity)
+    check_same_device("_ctc_loss_backward.Tensor", grad, log_probs, targets, input_lengths, target_lengths, *saved)
     if not _are_integral(input_lengths, target_lengths):
         return _tensors_backward_on_cpu(grad, log_probs, targets, input_lengths, target_lengths, *saved)
     lengths = _numbers(input_lengths), _numbers(target_lengths)

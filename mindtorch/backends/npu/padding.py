@@ -7,7 +7,6 @@ from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.launch import aclnn, copied, delivered, placed, remembered
 from mindtorch.backends.npu.steps import like, narrowed, zeroed
 
-_grad_rule = remembered(rules.like_second("first"))
 _rule = remembered(rules.padded("first"))
 
 
@@ -50,11 +49,12 @@ def _forward(function: str) -> Callable:
     return kernel
 
 
-def _backward(function: str) -> Callable:
+def _backward(op: str, function: str) -> Callable:
     call = aclnn(function, "TTIT")
+    rule = remembered(rules.like_second("first"), op)
 
     def kernel(grad_output, input, padding, out=None):
-        result = placed(_grad_rule(grad_output, input, padding, out=out), input)
+        result = placed(rule(grad_output, input, padding, out=out), input)
         if min(padding) >= 0:
             call(grad_output, input, padding, result)
             return result if out is None else delivered(result, out)
@@ -69,14 +69,14 @@ def _backward(function: str) -> Callable:
 
 
 reflection_pad1d = _forward("aclnnReflectionPad1d")
-reflection_pad1d_backward = _backward("aclnnReflectionPad1dBackward")
+reflection_pad1d_backward = _backward("reflection_pad1d_backward", "aclnnReflectionPad1dBackward")
 reflection_pad2d = _forward("aclnnReflectionPad2d")
-reflection_pad2d_backward = _backward("aclnnReflectionPad2dBackward")
+reflection_pad2d_backward = _backward("reflection_pad2d_backward", "aclnnReflectionPad2dBackward")
 reflection_pad3d = _forward("aclnnReflectionPad3d")
-reflection_pad3d_backward = _backward("aclnnReflectionPad3dBackward")
+reflection_pad3d_backward = _backward("reflection_pad3d_backward", "aclnnReflectionPad3dBackward")
 replication_pad1d = _forward("aclnnReplicationPad1d")
-replication_pad1d_backward = _backward("aclnnReplicationPad1dBackward")
+replication_pad1d_backward = _backward("replication_pad1d_backward", "aclnnReplicationPad1dBackward")
 replication_pad2d = _forward("aclnnReplicationPad2d")
-replication_pad2d_backward = _backward("aclnnReplicationPad2dBackward")
+replication_pad2d_backward = _backward("replication_pad2d_backward", "aclnnReplicationPad2dBackward")
 replication_pad3d = _forward("aclnnReplicationPad3d")
-replication_pad3d_backward = _backward("aclnnReplicationPad3dBackward")
+replication_pad3d_backward = _backward("replication_pad3d_backward", "aclnnReplicationPad3dBackward")

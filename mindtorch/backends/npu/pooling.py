@@ -19,7 +19,7 @@ _adaptive_backward = aclnn("aclnnAdaptiveMaxPool3dBackward", "TTTT")
 _pool = aclnn("aclnnMaxPool3dWithArgmax", "TIIIIbTT")
 _pool_backward = aclnn("aclnnMaxPool3dWithArgmaxBackward", "TTTIIIIbT")
 _adaptive_rule = remembered(rules.adaptive_max_pool("first_index"))
-_grad_rule = remembered(rules.like_second("first"))
+_adaptive_grad_rule = remembered(rules.like_second("first"), "adaptive_max_pool3d_backward")
 _planes_rule = remembered(rules.max_pool2d("first_index"))
 _volumes_rule = remembered(rules.max_pool3d("first_index"))
 
@@ -37,7 +37,9 @@ def _volume(array: NpuArray, dims: int) -> NpuArray:
 
 def _takes(input: NpuArray, dilation: Sequence[int]) -> bool:
     """A2 and A3 have no spread windows."""
-    return input.dtype in FLOATS and (all([step == 1 for step in dilation]) or is_younger(input.root.index))
+    if input.dtype not in FLOATS:
+        return False
+    return all([step == 1 for step in dilation]) or type(input) is NpuArray and is_younger(input.root.index)
 
 
 # -------------------- windows of one size --------------------
@@ -63,7 +65,8 @@ def _max_pool(op: str, dims: int, rule: Callable) -> Callable:
 
 
 def _max_pool_backward(op: str, dims: int) -> Callable:
-    on_cpu = kernel_for(f"{op}_with_indices_backward")
+    name = f"{op}_with_indices_backward"
+    on_cpu, rule = kernel_for(name), remembered(rules.like_second("first"), name)
 
     def kernel(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, out=None):
         window = window_of(input, op, kernel_size, stride, padding, dilation, ceil_mode)
@@ -71,7 +74,8 @@ def _max_pool_backward(op: str, dims: int) -> Callable:
         if not _takes(input, dilation) or not _fits(grad_output, input, indices, shape):
             options = () if out is None else (out,)
             return on_cpu(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *options)
-        result = placed(_grad_rule(grad_output, input, out=out), input)
+        given = (grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices)
+        result = placed(rule(*given, out=out), input)
         if result.size:
             shown = [_volume(each, dims) for each in (grad_output, input, converted(indices, INT32), result)]
             _pool_backward(*shown[:3], *_sides(window), ceil_mode, shown[3])
@@ -118,7 +122,7 @@ def adaptive_max_pool3d_backward(grad_output, input, indices):
     is_right = input.ndim in (4, 5) and 0 not in input.shape[-4:] and grad_output.shape[:-3] == input.shape[:-3]
     if not is_right or input.dtype not in FLOATS or not _fits(grad_output, input, indices, indices.shape):
         return _adaptive_backward_on_cpu(grad_output, input, indices)
-    result = placed(_grad_rule(grad_output, input, indices), input)
+    result = placed(_adaptive_grad_rule(grad_output, input, indices), input)
     if not grad_output.size:
         return zeroed(result)
     _adaptive_backward(grad_output, input, converted(indices, INT32), result)
