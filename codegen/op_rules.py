@@ -134,6 +134,14 @@ SCHEMA_RULES: tuple[Callable[[FunctionSchema, Problems], None], ...] = (
 # -------------------- entries --------------------
 
 
+def results_are_returned(entry: OpEntry, problems: Problems) -> None:
+    """The functional op is the entry, and what writes its results to ``out`` is a variant of it."""
+    if entry.op.kind == "out":
+        message = f"{entry.op.name} writes its results to arguments, and no schema of the entry returns them"
+        hint = "'func' is the schema without out arguments; this one goes under 'out', if 'autogen: out' gives another"
+        problems.add("E027", message, entry.op.schema.location, hint)
+
+
 def explicit_variants(entry: OpEntry, problems: Problems) -> None:
     """A schema under ``inplace`` or ``out`` is of that kind and has the functional op's name and inputs."""
     for key in ("inplace", "out"):
@@ -398,6 +406,7 @@ _TROUBLE = {
 }
 
 ENTRY_RULES: tuple[Callable[[OpEntry, Problems], None], ...] = (
+    results_are_returned,
     explicit_variants,
     variant_once,
     one_out_variant,

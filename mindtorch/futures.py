@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch.device import as_device
+from mindtorch.device import accelerator, as_device
 from mindtorch.errors import no_accelerator
 
 
@@ -15,7 +15,7 @@ class Future:
 
     def __init__(self, *, devices: Sequence[Any] | None = None) -> None:
         for each in devices or ():
-            if isinstance(each, int):
+            if isinstance(each, int) and accelerator() is None:
                 raise no_accelerator()
             if as_device(each).index is None:
                 raise ValueError(f"Expected devices to have indices, got {each}")

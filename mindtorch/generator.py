@@ -6,7 +6,7 @@ adds is the order in which draws of 32 bits become numbers, and one normal numbe
 
 import secrets
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,12 +62,17 @@ class Window:
         return slice(start, self.used)
 
 
-# The generators of other devices, by the device's type: what gives their class, and that of a device by default; and
-# what seeds all of a type.
-of_devices: dict[str, Callable[[], type]] = {}
-default_of_device: dict[str, Callable[[Device], "Generator"]] = {}
-seeders: list[Callable[[int], None]] = []
-default_generators: list[Callable[[], list["Generator"]]] = []  # those that devices in use draw from
+class OfDevices(NamedTuple):
+    """The generators of a type of devices: what gives their class, that of a device by default, and the devices that
+    draw from theirs."""
+
+    kind: Callable[[], type]
+    default_of: Callable[[Device], "Generator"]
+    in_use: Callable[[], list[Device]]
+
+
+of_devices: dict[str, OfDevices] = {}  # by the device's type
+seeders: list[Callable[[int], None]] = []  # what seeds all of a type
 
 
 class Generator:
@@ -77,7 +82,7 @@ class Generator:
 
     def __new__(cls, device: Any = "cpu") -> "Generator":
         kind = Device(device).type
-        return super().__new__(of_devices[kind]() if cls is Generator and kind in of_devices else cls)
+        return super().__new__(of_devices[kind].kind() if cls is Generator and kind in of_devices else cls)
 
     def __init__(self, device: Any = "cpu") -> None:
         self._device = Device(device)
@@ -223,9 +228,9 @@ class Generator:
 
 def cpu_generator(given: "Generator | None", where: Device) -> "Generator | None":
     """What the CPU draws from in the place of another device: the numbers follow from that one's generator."""
-    if where.type not in default_of_device:
+    if where.type not in of_devices:
         return given
-    generator = default_of_device[where.type](where) if given is None else given
+    generator = of_devices[where.type].default_of(where) if given is None else given
     if generator.device.type != where.type:
         raise wrong_generator(where.type, generator)
     return generator.for_cpu()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mindtorch.accelerator import current_accelerator, get_device_module
-from mindtorch.generator import Generator, default_generators
+from mindtorch.generator import Generator, of_devices
 from mindtorch.generator import default_generator as default_generator
 from mindtorch.generator import get_rng_state as get_rng_state
 from mindtorch.generator import initial_seed as initial_seed
@@ -55,7 +55,8 @@ def _all_of(module: Any, kind: str, caller: str, keyword: str) -> list[int]:
             f"of {caller} with the set of devices you are actually using. For example, if you are using CPU only, set "
             f"device.upper()_VISIBLE_DEVICES= or devices=[]; if you are using device 0 only, set "
             f"{name}_VISIBLE_DEVICES=0 or devices=[0].  To initialize all devices and suppress this warning, set the "
-            f"'{keyword}' keyword argument to `range(torch.{kind}.device_count())`."
+            f"'{keyword}' keyword argument to `range(torch.{kind}.device_count())`.",
+            kind="fork_rng",
         )
     return list(range(count))
 
@@ -66,8 +67,8 @@ def _all_of(module: Any, kind: str, caller: str, keyword: str) -> list[int]:
 def states_now() -> list[tuple[Generator, Tensor]]:
     """The states of the default generators of the CPU and of the devices in use."""
     generators = [default_generator]
-    for of_devices in default_generators:
-        generators += of_devices()
+    for kind in of_devices.values():
+        generators += [kind.default_of(device) for device in kind.in_use()]
     return [(generator, generator.get_state()) for generator in generators]
 
 

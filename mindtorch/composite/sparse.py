@@ -105,6 +105,10 @@ def check_coo_parts(indices: Tensor, values: Tensor) -> None:
         )
     if indices.dtype is not int64:
         raise RuntimeError(f"indices must be an int64 tensor, but got {indices.dtype}")
+    for each in (indices, values):
+        if getattr(each._mt_array, "in_device_memory", False):
+            backend = f"Sparse{each.device.type.upper()}"
+            raise errors.no_kernel("_sparse_coo_tensor_with_dims_and_tensors", backend, ["SparseCPU"])
 
 
 def check_coo_bounds(places: np.ndarray, size: Any) -> None:

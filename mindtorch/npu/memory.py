@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from mindtorch.backends.npu.runtime import allocator, host_memory
+from mindtorch.backends.npu.runtime import allocator, host_memory, stream
 from mindtorch.backends.npu.runtime import device as runtime
 from mindtorch.backends.npu.runtime.allocator import FREE, IN_USE, Block, Pool
 from mindtorch.backends.npu.runtime.figures import Amount, Figures, Usage
@@ -19,10 +19,11 @@ def _pool(device: Any) -> Pool:
 
 
 def empty_cache() -> None:
-    """Give the devices back the memory that no tensor is in."""
+    """Give the devices back the memory that no tensor is in, and events that are over."""
     for pool in allocator.known_pools():
         pool.empty()
     host_memory.empty()
+    stream.bury_all()
 
 
 def empty_host_cache() -> None:

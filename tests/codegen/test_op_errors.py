@@ -289,6 +289,16 @@ CASES = (
         "an in-place op writes to a tensor named 'self'",
     ),
     Case(
+        "results in arguments only",
+        """
+        - func: abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+          family: pointwise
+          dispatch: {CPU: f}
+        """,
+        "ops.yaml:1:9: error[E027] abs.out writes its results to arguments, and no schema of the entry returns them",
+        "'func' is the schema without out arguments; this one goes under 'out', if 'autogen: out' gives another",
+    ),
+    Case(
         "inplace of another op",
         """
         - func: abs(Tensor self) -> Tensor

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindtorch.device import accelerators
 from mindtorch.device import device as Device
-from mindtorch.generator import Generator, default_generators, default_of_device, of_devices, seeders
+from mindtorch.generator import Generator, OfDevices, of_devices, seeders
 from mindtorch.roots import Pinner, makers, on_demand, pinners
 
 
@@ -40,12 +40,9 @@ def count() -> int:
         return 0
 
 
-def _generators() -> list[Generator]:
-    """The generators of all devices, once there is one in use."""
-    if "npu" not in makers:
-        return []
-    default_of = import_module("mindtorch.backends.npu.generator").default_of
-    return [default_of(index) for index in range(count())]
+def _in_use() -> list[Device]:
+    """All devices, once there is one in use."""
+    return [Device("npu", index) for index in range(count())] if "npu" in makers else []
 
 
 def _pinned(nbytes: int) -> np.ndarray:
@@ -61,9 +58,7 @@ def _is_pinned(array: np.ndarray) -> bool:
 
 first_seed: int | None = None
 on_demand["npu"] = _register
-of_devices["npu"] = _generator_class
-default_of_device["npu"] = _default_generator
+of_devices["npu"] = OfDevices(_generator_class, _default_generator, _in_use)
 seeders.append(_seed)
-default_generators.append(_generators)
 accelerators["npu"] = count
 pinners["npu"] = Pinner(_pinned, _is_pinned)

@@ -1,6 +1,7 @@
 """What distributes tensors and modules over devices: `scatter`, `replicate`, `parallel_apply` and `gather`.
 
-There are no devices to distribute over, so these say what PyTorch says on a machine that has only a CPU.
+They are for GPUs. On a machine that has only a CPU these say what PyTorch says there; where there is an accelerator,
+that it takes a process for each device.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from mindtorch.device import as_device
+from mindtorch.device import accelerator, as_device
 from mindtorch.errors import no_accelerator
 from mindtorch.nn.modules.module import Module
 
@@ -29,17 +30,27 @@ def _refusal(devices: Sequence[Any]) -> Exception:
     for each in devices:
         if not isinstance(each, int) and as_device(each).type == "cpu":
             return ValueError(f"Expected a non cpu device, but got: {each}")
-    return no_accelerator()
+    return _no_devices()
+
+
+def _no_devices() -> Exception:
+    kind = accelerator()
+    if kind is None:
+        return no_accelerator()
+    return RuntimeError(
+        f"modules are not spread over several {kind} devices by threads of one process: use one process for each "
+        "device, and DistributedDataParallel"
+    )
 
 
 def data_parallel(module: Module, inputs: Any, *options: Any, **more: Any) -> NoReturn:
     """The outputs of a module for parts of the inputs, each computed on its device."""
-    raise RuntimeError("device type could not be determined")
+    raise _no_devices() if accelerator() else RuntimeError("device type could not be determined")
 
 
 def gather(outputs: Any, target_device: Any, dim: int = 0) -> NoReturn:
     """The outputs of several devices on one of them."""
-    raise AssertionError("Gather function not implemented for CPU tensors")
+    raise _no_devices() if accelerator() else AssertionError("Gather function not implemented for CPU tensors")
 
 
 def parallel_apply(
@@ -51,4 +62,4 @@ def parallel_apply(
     for each in devices or ():
         if not isinstance(each, int) and as_device(each).type == "cpu":
             raise ValueError(f"Expected a cuda device, but got: {each}")
-    raise no_accelerator()
+    raise _no_devices()

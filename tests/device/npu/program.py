@@ -1,7 +1,6 @@
 """A step of training that makes every kind of call: what is injected into, and recorded."""
 
 import mindtorch as torch
-from tests.device.npu.schedules import pinned, record_stream
 
 
 def model() -> torch.nn.Module:
@@ -14,7 +13,7 @@ def model() -> torch.nn.Module:
 def step(net: torch.nn.Module) -> list[float]:
     """Copies, forward, backward, optimizer, streams, events, memory: gives the loss and something of each part."""
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
-    host, target = pinned((6, 4)), torch.arange(6, device="cpu") % 3
+    host, target = torch.empty(6, 4, pin_memory=True), torch.arange(6, device="cpu") % 3
     host.copy_(torch.arange(24.0, device="cpu").reshape(6, 4).sin())
     begin, end = torch.npu.Event(enable_timing=True), torch.npu.Event(enable_timing=True)
     begin.record()
@@ -28,10 +27,10 @@ def step(net: torch.nn.Module) -> list[float]:
     found = places_and_copies(scores.detach())
     side = torch.npu.Stream()
     side.wait_event(end)
-    record_stream(scores, side)
+    scores.record_stream(side)
     with torch.npu.stream(side):
         parts = torch.cat([scores.detach() * 2, scores.detach()], 0)
-        back = pinned(parts.shape)
+        back = torch.empty(parts.shape, pin_memory=True)
         back.copy_(parts, non_blocking=True)
     assert side.query() in (True, False) and end.query() in (True, False)
     end.synchronize()

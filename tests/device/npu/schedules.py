@@ -14,23 +14,9 @@ from typing import Any
 import numpy as np
 
 import mindtorch as torch
-from mindtorch.backends.npu.runtime import host_memory
 
 SIZES = (*[(3,), (4, 5), (130,), (33, 9)] * 6, (400, 300), (1100, 500))  # large ones have memory of their own
 HALF = 0.5
-
-
-def record_stream(tensor: torch.Tensor, stream: torch.npu.Stream) -> None:
-    """That another stream than the memory's own uses a tensor."""
-    block = tensor._mt_array.root.block
-    if block is not None and block.stream is not stream._order:
-        block.others = (block.others or set()) | {stream._order}
-
-
-def pinned(shape: tuple[int, ...]) -> torch.Tensor:
-    """A tensor in pinned memory, not initialised."""
-    count = int(np.prod(shape))
-    return torch.from_numpy(host_memory.pinned(4 * count, torch.npu.current_device()).view("f4")).reshape(shape)
 
 
 class Value:
@@ -87,7 +73,7 @@ class Program:
             value.writes = {stream: self.ticks[stream]}
             value.uses = {stream: self.ticks[stream]}
         if stream != value.home and self.source.random() < 0.5:
-            record_stream(value.tensor, self.streams[stream])
+            value.tensor.record_stream(self.streams[stream])
             value.uses.setdefault(-1, 0)
 
     def order(self, stream: int, other: int, memory: bool = False) -> None:
@@ -133,8 +119,7 @@ class Program:
         expected = np.resize(numbers, self.source.choice(SIZES))
         place = f"npu:{self.streams[stream].device_index}"
         if self.quiet or self.source.random() < 0.6:
-            host = pinned(expected.shape)
-            host.copy_(torch.from_numpy(expected))
+            host = torch.from_numpy(expected).pin_memory()
             tensor = host.to(place, non_blocking=True)
         else:
             self.go_on()
@@ -186,7 +171,7 @@ class Program:
         value = self._any(stream)
         self.use(value, stream)
         if self.quiet or self.source.random() < 0.6:
-            host = pinned(value.expected.shape)
+            host = torch.empty(value.expected.shape, pin_memory=True)
             host.copy_(value.tensor, non_blocking=True)
             self.expectations.append((host, value.expected))
             self.used(value, stream)

@@ -8,7 +8,6 @@ import pytest
 import mindtorch as torch
 from mindtorch.backends.npu.runtime import allocator, allocator_settings
 from mindtorch.backends.npu.runtime.allocator_settings import parsed
-from tests.device.npu.schedules import record_stream
 from tests.npu import simulator as session
 
 MB = 1 << 20
@@ -60,7 +59,7 @@ class TestLimits:
             side.wait_stream(torch.npu.current_stream())
             with torch.npu.stream(side):
                 used.zero_()
-            record_stream(used, side)
+            used.record_stream(side)
             del used
             assert floats(50).numel()
         assert simulator.violations() == []

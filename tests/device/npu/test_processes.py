@@ -26,7 +26,6 @@ BEGIN = """
     atexit.register(tell)
     import mindtorch as torch
     from tests.device.npu.program import model, step
-    from tests.device.npu.schedules import pinned
 """
 
 
@@ -46,7 +45,8 @@ ENDS = {
     "plainly": ("x = torch.ones(3, device='npu') + 1", 0),
     "with all kinds of objects": (
         "net = model(); step(net)\n"
-        "kept = [torch.npu.Stream(), torch.npu.Event(), pinned((100,)), torch.ones(3, device='npu:1')]\n"
+        "kept = [torch.npu.Stream(), torch.npu.Event(), torch.empty(100, pin_memory=True)]\n"
+        "kept.append(torch.ones(3, device='npu:1'))\n"
         "kept[1].record(); kept.append(kept)",
         0,
     ),
@@ -88,7 +88,8 @@ ENDS = {
     ),
     "with a copy to pinned memory under way": (
         "device.core.sim_set_delay(b'aclrtMemcpyAsync', 50000)\n"
-        "x = torch.ones(1000, device='npu')\nback = pinned((1000,)); back.copy_(x, non_blocking=True); del back",
+        "x = torch.ones(1000, device='npu')\nback = torch.empty(1000, pin_memory=True)\n"
+        "back.copy_(x, non_blocking=True); del back",
         0,
     ),
     "after the device has failed": (
@@ -159,7 +160,7 @@ CALLS = [
     "stream.synchronize()",
     "stream.wait_event(event)",
     "torch.npu.mem_get_info()",
-    "pinned((10,))",
+    "torch.empty(10, pin_memory=True)",
 ]
 
 

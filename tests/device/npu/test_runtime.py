@@ -10,7 +10,6 @@ import pytest
 import mindtorch as torch
 from mindtorch.backends.npu.runtime import api, device, stream
 from mindtorch.backends.npu.runtime.api import acl
-from tests.device.npu.schedules import pinned
 from tests.npu import simulator as session
 
 
@@ -47,6 +46,17 @@ def test_an_event_may_end_on_a_thread_without_a_device(simulator):
     assert simulator.stats()["events"] == 5
     event = torch.npu.current_stream().record_event()
     assert simulator.stats()["events"] == 1 and event.npu_event
+
+
+def test_events_that_ended_elsewhere_go_with_the_cache(simulator):
+    with torch.npu.device(1):
+        event = torch.npu.current_stream().record_event()
+    with torch.npu.device(0):
+        torch.ones(3, device="npu:0")
+        del event
+        assert simulator.stats()["events"] == 1
+        torch.npu.empty_cache()
+    assert simulator.stats()["events"] == 0 and torch.npu.current_device() == 0
 
 
 def test_the_end_of_an_event_does_not_change_the_device(simulator):
@@ -100,7 +110,7 @@ def test_an_error_of_the_device_keeps_no_tensors(simulator):
 def test_pinned_memory_is_known_through_views(simulator):
     """Its copies do not wait, whatever the tensor was made with."""
     host = torch.arange(20.0).reshape(4, 5)
-    held = pinned((4, 5)).copy_(host)
+    held = torch.empty(4, 5, pin_memory=True).copy_(host)
     for each in (held, held.view(20), held[1:], torch.from_numpy(held.numpy())):
         with simulator.paused():
             there = each.to("npu", non_blocking=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
+from mindtorch import warning
 from mindtorch.backends.npu import launch
 from mindtorch.utils.data import DataLoader, TensorDataset
 from tests.npu import simulator
@@ -134,11 +135,38 @@ class TestRandomNumbers:
         assert torch.npu.initial_seed() == 5 and len(torch.npu.default_generators) == 2
         assert torch.npu.default_generators[1].device == torch.device("npu:1")
 
+    def test_what_takes_numbers_of_devices(self):
+        assert not torch.futures.Future(devices=[0, 1]).done()
+        parallel, net, x = torch.nn.parallel, torch.nn.Linear(2, 2).npu(), torch.ones(2, 2, device="npu")
+        assert torch.nn.DataParallel(net)(x).equal(net(x))
+        for call in (
+            lambda: parallel.scatter(x, [0, 1]),
+            lambda: parallel.gather([x, x], 0),
+            lambda: parallel.replicate(net, [0, 1]),
+            lambda: parallel.parallel_apply([net], [x]),
+            lambda: parallel.data_parallel(net, x, [0, 1]),
+        ):
+            with pytest.raises(RuntimeError, match="several npu devices .* DistributedDataParallel"):
+                call()
+
+    def test_sparse_tensors_are_refused(self):
+        indices, values = torch.tensor([[0, 1]]), torch.ones(2)
+        for given in ((indices.npu(), values.npu()), (indices, values.npu())):
+            for size in ((), ((2,),)):
+                with pytest.raises(NotImplementedError, match="from the 'SparseNPU' backend"):
+                    torch.sparse_coo_tensor(*given, *size)
+
     def test_forks(self):
         for options in ({"device_type": "npu", "devices": [0, 1]}, {"devices": range(2)}):
             with torch.random.fork_rng(**options):
                 inside = [torch.rand(2, device=device).tolist() for device in ("cpu", "npu:0", "npu:1")]
             assert [torch.rand(2, device=device).tolist() for device in ("cpu", "npu:0", "npu:1")] == inside
+        warning._given.discard("fork_rng")
+        with pytest.warns(UserWarning, match="NPU reports that you have 2 available devices") as caught:
+            for caller in ("fork_rng", "another"):
+                with torch.random.fork_rng(_caller=caller, device_type="npu"):
+                    torch.rand(2, device="npu")
+        assert len(caught) == 1
         with torch.random.fork_rng([], device_type="npu"):
             one = torch.rand(2, device="npu")
         assert not torch.equal(one, torch.rand(2, device="npu"))

@@ -119,6 +119,13 @@ def _bury() -> None:
             _dead.append((index, handle))
 
 
+def bury_all() -> None:
+    """Destroy them all, on whichever device."""
+    for index in {index for index, _ in list(_dead)}:
+        device.use(index)
+        _bury()
+
+
 # -------------------- the streams of a device --------------------
 
 
