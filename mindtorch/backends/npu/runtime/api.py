@@ -95,8 +95,9 @@ def raise_code(code: int, function: str, index: int | None = None) -> NoReturn:
         message += f"\n{reason}"
     if code in OUT_OF_MEMORY:
         raise OutOfMemoryError(message)
-    if is_sticky(code):
-        failed.setdefault(active.index if index is None else index, (code, message))
+    meant = active.index if index is None else index
+    if is_sticky(code) and meant >= 0:  # before there is one, a call may be made again
+        failed.setdefault(meant, (code, message))
     raise AcceleratorError(message, code)
 
 

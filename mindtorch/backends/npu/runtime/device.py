@@ -128,16 +128,16 @@ def count() -> int:
     """How many devices the process can use; 0 where there are no libraries. Never an error, and starts nothing."""
     if _state["count"] is None:
         _state["count"] = _counted() if libraries.is_present() else 0
-    return _state["count"]
+    return _state["count"] or 0
 
 
-def _counted() -> int:
+def _counted() -> int | None:
+    """None where that could not be found out: then it is asked again."""
     function = optional("drvGetDevNum")
-    if function is not None:
-        number, address = out_pointer(c_uint32)
-        return _visible(number.value) if function(address) == SUCCESS else 0
     number, address = out_pointer(c_uint32)
-    return number.value if optional("aclrtGetDeviceCount")(address) == SUCCESS else 0
+    if function is not None:
+        return _visible(number.value) if function(address) == SUCCESS else None
+    return number.value if optional("aclrtGetDeviceCount")(address) == SUCCESS else None
 
 
 def _visible(there: int) -> int:
