@@ -27,6 +27,15 @@ KINDS = {
 }
 
 
+# Headers call what is written `out`, `valuesOut`, `selfRef` or the like, but for these. `gradOut` is the gradient of one.
+_WRITTEN = frozenset(
+    {"out", "result", "output", "gradInput", "gradWeight", "gradBias", "gradIn", "inputGrad", "gridGrad"}
+    | {"weightGrad", "Q", "R", "u", "sigma", "v", "offset2bag", "bagSize", "maxIndices"}
+)
+_READ = frozenset({"gradOut"})
+_WRITTEN_FORWARD = frozenset({"runningMean", "runningVar"})
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """A function: a letter for the kind of each parameter, and their names in the header."""
@@ -34,6 +43,24 @@ class Signature:
     name: str
     kinds: str
     parameters: tuple[str, ...]
+
+    @property
+    def written(self) -> tuple[int, ...]:
+        """The places of the tensors that the function writes: behind a result only others come."""
+        tensors = [place for place, kind in enumerate(self.kinds) if kind == "T"]
+        if self.name.startswith("aclnnInplace"):
+            return tuple(tensors[:1])
+        named = [place for place in tensors if self._is_written(self.parameters[place])]
+        results = [place for place in named if self.parameters[place] not in _WRITTEN_FORWARD]
+        first = next((place for place in results if not self.parameters[place].endswith("Ref")), None)
+        if first is None:
+            return tuple(named or tensors[-1:])
+        return tuple([place for place in tensors if place >= first or place in named])
+
+    def _is_written(self, name: str) -> bool:
+        if name in _WRITTEN_FORWARD:
+            return not self.name.endswith("Backward")
+        return name in _WRITTEN or name.endswith(("Out", "OutOptional", "Ref")) and name not in _READ
 
     def __str__(self) -> str:
         """As the header has it, without `workspaceSize` and `executor`."""

@@ -64,7 +64,20 @@ def emit(model: Model) -> dict[str, str]:
         kernels = [kernel for kernel in npu_kernels(model, family) if kernel.is_generated]
         if kernels:
             files[f"generated/kernels/npu/{family}.py"] = _file(model, family, kernels)
+    if files and model.project.is_library:
+        files["generated/kernels/npu/written.py"] = _written(model)
     return files
+
+
+def _written(model: Model) -> str:
+    """Which arguments each function of CANN writes, the functions together that write the same ones."""
+    by_places: dict[tuple[int, ...], list[str]] = {}
+    for name, signature in sorted(model.signatures.items()):
+        if signature.written:
+            by_places.setdefault(signature.written, []).append(name)
+    body = render("npu_written.py.jinja", by_places=sorted(by_places.items()))
+    purpose = "The arguments that functions of ACLNN write, by their places: what their headers call out and the like."
+    return python_module(model.project, "npu_kernels", "codegen/aclnn_signatures.tsv", purpose, body, {})
 
 
 def _file(model: Model, family: str, kernels: list[NpuKernel]) -> str:

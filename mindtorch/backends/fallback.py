@@ -14,8 +14,12 @@ from mindtorch.generator import cpu_generator
 from mindtorch.roots import HostRoot, bytes_of, makers
 
 
-def cpu_kernel_for(op: str) -> Callable:
-    """A kernel of an op for the arrays of any device."""
+def cpu_kernel_for(op: str, is_trial: bool = False) -> Callable:
+    """A kernel of an op for the arrays of any device.
+
+    `is_trial`: it is only asked whether it would refuse; all arrays are zeros, and nothing is written.
+    """
+    memory_of = _Zeros if is_trial else _Memory
     table = kernel_table(op)
     entry = find_op(op)
     names = [argument.name for argument in entry.schema.arguments]
@@ -25,11 +29,13 @@ def cpu_kernel_for(op: str) -> Callable:
         if len(args) > len(names):
             *args, out = args
         check_devices(entry, args, out)
-        call = _Call([*args, out], None if device_at is None else args[device_at])
+        call = _Call([*args, out], None if device_at is None else args[device_at], memory_of)
         on_cpu = [call.on_cpu(value) for value in args]
         if generator_at is not None:
             on_cpu[generator_at] = cpu_generator(args[generator_at], call.device)
         result = table[np.ndarray](*on_cpu, **({} if out is None else {"out": call.on_cpu(out)}))
+        if is_trial:
+            return None
         call.write_back([out, *(args[place] for place in entry.writes)])
         return call.on_device(result)
 
@@ -46,7 +52,10 @@ class _Memory:
     def __init__(self, root: Any, arrays: Sequence[DeviceArray]) -> None:
         self.root = root
         self.start = min(array.byte_offset for array in arrays)
-        self.content = root.to_host(self.start, max(map(_end_of, arrays)) - self.start)
+        self.content = self._read(max(map(_end_of, arrays)) - self.start)
+
+    def _read(self, nbytes: int) -> np.ndarray:
+        return self.root.to_host(self.start, nbytes)
 
     def shown(self, array: DeviceArray) -> np.ndarray:
         return np.ndarray(array.shape, array.dtype, self.content, array.byte_offset - self.start, array.strides)
@@ -58,10 +67,17 @@ class _Memory:
             self.root.write(first, self.content[first - self.start : end - self.start])
 
 
+class _Zeros(_Memory):
+    """The same places, with zeros in them."""
+
+    def _read(self, nbytes: int) -> np.ndarray:
+        return np.zeros(nbytes, np.uint8)
+
+
 class _Call:
     """One call: its device, and its arrays, on the device and on the CPU."""
 
-    def __init__(self, values: Sequence[Any], device: Any) -> None:
+    def __init__(self, values: Sequence[Any], device: Any, memory_of: type[_Memory] = _Memory) -> None:
         self.arrays = {id(array): array for array in _arrays_among(values)}
         self.asked = device
         self.given = values
@@ -72,7 +88,7 @@ class _Call:
         for array in self.arrays.values():
             by_root.setdefault(id(array.root), []).append(array)
         for key, arrays in by_root.items():
-            self._memory[key] = _Memory(arrays[0].root, arrays)
+            self._memory[key] = memory_of(arrays[0].root, arrays)
         self._shown = {key: self._memory[id(array.root)].shown(array) for key, array in self.arrays.items()}
 
     def on_cpu(self, value: Any) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tests.npu_simulator.build import CORE, Toolkit
 from tests.npu_simulator.evaluate import EVALUATORS
-from tests.npu_simulator.evaluate.contract import AICORE_EXCEPTION, DTYPES, FIND_KERNEL, Refused, begin
+from tests.npu_simulator.evaluate.contract import AICORE_EXCEPTION, DTYPES, FIND_KERNEL, PARAM_INVALID, Refused, begin
 
 STATISTICS = (
     "tensors",
@@ -214,9 +214,9 @@ class Device:
         except Refused as error:
             self.core.sim_explain(str(error).encode())
             return error.code
-        except BaseException:  # noqa: BLE001 (C is no place for it: the device fails, and the test finds out why)
-            if not phase:
-                return 0  # of zeros, which may be out of an op's domain
+        except BaseException as error:  # noqa: BLE001 (C is no place for it: the device fails, and the test finds out why)
+            if not phase:  # of zeros, which may be out of an op's domain
+                return PARAM_INVALID if isinstance(error, (TypeError, np.exceptions.AxisError)) else 0
             self.failures.append(f"{name.decode()} in {threading.current_thread().name}\n{traceback.format_exc()}")
             self.core.sim_explain(self.failures[-1].splitlines()[-1].encode())
             return AICORE_EXCEPTION

@@ -16,6 +16,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from ctypes import byref, c_int, c_uint64, c_void_p
+from importlib import import_module
 from itertools import chain
 from typing import Any, NoReturn
 
@@ -28,7 +29,7 @@ from mindtorch.backends.npu.array import Geometry, NpuArray, geometry_of, index_
 from mindtorch.backends.npu.generator import seed_and_offset as seed_and_offset
 from mindtorch.backends.npu.runtime import allocator, api, descriptors, device, libraries, stream
 from mindtorch.backends.npu.runtime.api import acl
-from mindtorch.backends.npu.runtime.codes import SUCCESS
+from mindtorch.backends.npu.runtime.codes import SUCCESS, is_of_arguments
 from mindtorch.backends.npu.runtime.descriptors import tensor
 from mindtorch.backends.npu.runtime.prototypes import KINDS
 from mindtorch.device import device as Device
@@ -128,7 +129,7 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
         phases = _phases
         code = first(*arguments, *phases.addresses)
         if code != SUCCESS:
-            api.raise_code(code, self.name)
+            return self._refused(code, given)
         # Both at once: what asking for memory sets off, a `__del__` that launches, may use the place again.
         size, executor = phases.workspace.value, phases.executor.value
         own = stream.current(index)
@@ -149,6 +150,18 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
             api.raise_code(code, self.name)
         if watch is not None:
             watch.end(self.name, index, begun)
+
+    def _refused(self, code: int, given: tuple) -> None:
+        """Which strided arrays a function takes differs between versions of CANN: once more, with copies of them."""
+        rows = {id(each): _in_rows(each) for each in given if type(each) is NpuArray and not each.flags.c_contiguous}
+        written = _written_by(self.name)
+        if not is_of_arguments(code) or not rows or not written:
+            api.raise_code(code, self.name)
+        api.ignore(code)
+        self(*[rows.get(id(each), each) for each in given])
+        for place in written:
+            if id(given[place]) in rows:
+                _copy(given[place], rows[id(given[place])])
 
     def described(self, given: tuple) -> tuple[list, int]:
         """What the first phase takes for these values, and the device that they are on."""
@@ -353,6 +366,16 @@ def _on_device(value: Any, values: tuple, index: int) -> NpuArray | None:
 
 
 _copy = aclnn("aclnnInplaceCopy", "TT")
+
+
+def _in_rows(array: NpuArray) -> NpuArray:
+    """A row-major copy."""
+    return copied(new(array.shape, array.dtype, array.root.index), array)
+
+
+def _written_by(function: str) -> tuple[int, ...]:
+    """The places of the arguments that a function of CANN writes; none of a function that is not CANN's own."""
+    return import_module("mindtorch._generated.kernels.npu.written").WRITTEN.get(function, ())
 
 
 def copied(result: NpuArray, source: NpuArray) -> NpuArray:

@@ -137,6 +137,11 @@ def meaning_of(code: int) -> str:
     return _MEANINGS.get(code) or _RANGES.get(str(code)[:2], "An unknown error.")
 
 
+def is_of_arguments(code: int) -> bool:
+    """Whether an op does not take what it was given."""
+    return code in (161001, 161002)
+
+
 def is_sticky(code: int) -> bool:
     """Whether a device is of no use to a process after this error."""
     return _STICKY_FROM <= code <= _STICKY_TO and code not in _PASSING

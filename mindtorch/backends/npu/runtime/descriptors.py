@@ -56,10 +56,16 @@ class Descriptor:
             destroy(handle)
 
 
+class NoElements(RuntimeError):
+    """A call of ACLNN was to get an array without elements, which its functions treat in different ways."""
+
+
 def tensor(array: NpuArray) -> int:
     """The descriptor of an array, for as long as the array and its memory are."""
     found = array.descriptor
     if found is None or found.resizes != array.root.resizes:
+        if 0 in array.shape:
+            raise NoElements("ACLNN gets no arrays without elements")
         array.descriptor = found = _descriptor_of(array)
     return found.handle
 
@@ -195,7 +201,8 @@ class KeptLists(Kept):
 
     def __call__(self, arrays: Sequence[NpuArray]) -> int:
         for array in arrays:
-            tensor(array)
+            if array.descriptor is None or array.descriptor.resizes != array.root.resizes:
+                array.descriptor = _descriptor_of(array)
         key = tuple([array.descriptor for array in arrays])
         return self._young.get(key) or self.found(key, arrays)
 
