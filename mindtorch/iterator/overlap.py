@@ -21,7 +21,7 @@ def check_shared(out: Any, inputs: Sequence[Any]) -> None:
     """Refuses to write to memory that stands for other elements of an input."""
     for operand in inputs:
         if operand is not out and _overlap(out, operand) and _extent(out) != _extent(operand):
-            raise _memory_shared()
+            raise memory_shared()
 
 
 def check_distinct(out: Any) -> None:
@@ -71,10 +71,11 @@ def may_mix(outputs: Sequence[np.ndarray], inputs: Sequence[np.ndarray]) -> bool
 def check_apart(out: Any, inputs: Sequence[Any]) -> None:
     """Refuses to write to memory that an input reads, even if it is the same array."""
     if any(operand is out or _overlap(out, operand) for operand in inputs):
-        raise _memory_shared()
+        raise memory_shared()
 
 
-def _memory_shared() -> RuntimeError:
+def memory_shared() -> RuntimeError:
+    """torch's error for a write to what an input reads."""
     return RuntimeError(
         "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
         "memory location. Please clone() the tensor before performing the operation."

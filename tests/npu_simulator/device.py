@@ -214,7 +214,9 @@ class Device:
         except Refused as error:
             self.core.sim_explain(str(error).encode())
             return error.code
-        except BaseException as error:  # noqa: BLE001 (C is no place for it: the device fails, and the test finds out why)
+        except (
+            BaseException
+        ) as error:  # noqa: BLE001 (C is no place for it: the device fails, and the test finds out why)
             if not phase:  # of zeros, which may be out of an op's domain
                 return PARAM_INVALID if isinstance(error, (TypeError, np.exceptions.AxisError)) else 0
             self.failures.append(f"{name.decode()} in {threading.current_thread().name}\n{traceback.format_exc()}")

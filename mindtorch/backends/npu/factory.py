@@ -10,6 +10,7 @@ from mindtorch.backends.fallback import array_from_host
 from mindtorch.backends.npu.array import NpuArray, index_of, new, numbered
 from mindtorch.backends.npu.launch import aclnn
 from mindtorch.backends.npu.runtime import copies
+from mindtorch.backends.npu.sharing import check_copy
 from mindtorch.device import as_device
 from mindtorch.dispatch.keys import backend_for_device
 from mindtorch.dispatch.registry import kernel_table
@@ -118,9 +119,11 @@ def _is_like(input: Any, src: Any) -> bool:
 
 
 def _within(input: NpuArray, src: NpuArray) -> NpuArray:
-    if input is not src and input.size:
+    if input is not src:
         _check_fits(input, src)
-        _copy(input, src)
+        check_copy(input, src)
+        if input.size:
+            _copy(input, src)
     return input
 
 
@@ -133,9 +136,9 @@ def _check_fits(input: Any, src: Any) -> None:
 
 
 def _from_cpu(input: NpuArray, src: np.ndarray, non_blocking: bool) -> NpuArray:
+    _check_fits(input, src)
     if not input.size:
         return input
-    _check_fits(input, src)
     if _is_like(input, src):
         copies.to_device(input.root.index, input.address, _bytes_of(src), non_blocking)
         return input

@@ -7,6 +7,7 @@ import numpy as np
 
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.fallback import cpu_kernel_for
 from mindtorch.backends.meta import rules
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.npu.array import NpuArray, new
@@ -15,6 +16,7 @@ from mindtorch.backends.npu.launch import aclnn, copied, delivered, operands, pl
 from mindtorch.backends.npu.positions import check_found
 from mindtorch.backends.npu.steps import FLOATS, contiguous
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.iterator import is_expanded
 from mindtorch.promotion import BOOL, INT64, common_dtype
 
 _cat = aclnn("aclnnCat", "LlT")
@@ -89,11 +91,19 @@ def index_put(input, indices, values, accumulate, out=None):
             "Index put requires the source and destination dtypes match, got "
             f"{scalar_name(input)} for the destination and {scalar_name(values)} for the source."
         )
+    if is_expanded(target):
+        return _put_on_cpu(input, indices, values, accumulate, out=out)
     picked = _positions(indices, input)
-    if target.size and all(each is None or each.size for each in picked):
+    if not target.size or not all(each is None or each.size for each in picked):
+        _refuse_put(input, indices, values, accumulate, out=out)  # if it is wrong
+    else:
         values, _ = operands(values, input)
         _index_put(target, _without_gaps(picked, input), values, accumulate, False)
     return target
+
+
+_put_on_cpu = kernel_for("index_put")
+_refuse_put = cpu_kernel_for("index_put", is_trial=True)
 
 
 def _target(input: NpuArray, out: NpuArray | None) -> NpuArray:

@@ -32,6 +32,8 @@ from mindtorch.backends.npu.runtime.api import acl
 from mindtorch.backends.npu.runtime.codes import SUCCESS, is_of_arguments
 from mindtorch.backends.npu.runtime.descriptors import tensor
 from mindtorch.backends.npu.runtime.prototypes import KINDS
+from mindtorch.backends.npu.sharing import check_distinct, check_shared
+from mindtorch.backends.npu.trials import check_operands
 from mindtorch.device import device as Device
 from mindtorch.dispatch.registry import find_op
 from mindtorch.dispatch.same_device import at_least_two, check_devices
@@ -276,6 +278,7 @@ class remembered:  # noqa: N801  stands where a rule stands
 
     def _ask(self, key: tuple, args: tuple) -> Any:
         self._check_devices(args)
+        check_operands(self._op, args)
         answer = _without_memory(self._rule(*args))
         if type(answer) is Geometry or type(answer) is tuple and {*map(type, answer)} <= {Geometry, type(None)}:
             self._keep(key, answer)
@@ -283,11 +286,17 @@ class remembered:  # noqa: N801  stands where a rule stands
 
     def _ask_with_out(self, key: list, args: tuple, out: Any) -> Any:
         """That `out` is fit is remembered. Where it is not, the rule may have something to say each time."""
-        whole = (state.default_dtype, _key_of(out), *[out is value for value in args], *key)
+        same = [
+            out is value or (type(value) is NpuArray and value.root is out.root and check_shared(self._op, out, value))
+            for value in args
+        ]
+        whole = (state.default_dtype, _key_of(out), *same, *key)
         try:
             return self._answers[whole] or out
         except KeyError:
             self._check_devices(args, out)
+            check_distinct(self._op, out)
+            check_operands(self._op, args, out)
             answer = _without_memory(self._rule(*args, out=out))
         if answer is out:
             self._keep(whole, None)

@@ -1,5 +1,5 @@
 """Calls that ACLNN does not take. Where an array has no elements, the CPU's kernel computes; of what was refused it says
-what is wrong, for CANN only gives a number.
+what is wrong, for CANN only gives a number. What is right to the CPU runs there, if nothing was launched before.
 """
 
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any
 
 from mindtorch.backends.fallback import cpu_kernel_for
+from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.runtime.codes import is_of_arguments
 from mindtorch.backends.npu.runtime.descriptors import NoElements
 from mindtorch.errors import AcceleratorError
@@ -17,17 +18,21 @@ _UNEXPLAINED = (AcceleratorError, IndexError, KeyError, ValueError, TypeError, A
 
 def answered(kernel: Callable, op: str) -> Callable:
     """A kernel with the CPU's behind it."""
+    is_one_call = "._generated." in kernel.__module__  # generated kernels are
 
     @wraps(kernel)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return kernel(*args, **kwargs)
         except NoElements:
-            pass
+            on_cpu = cpu_kernel_for(op)
         except _UNEXPLAINED as error:
-            if not isinstance(error, AcceleratorError) or is_of_arguments(error.error_code):
+            is_refusal = isinstance(error, AcceleratorError)
+            if not is_refusal or is_of_arguments(error.error_code):
                 cpu_kernel_for(op, is_trial=True)(*args, **kwargs)
-            raise
-        return cpu_kernel_for(op)(*args, **kwargs)
+            if not (is_one_call and is_refusal and is_of_arguments(error.error_code)):
+                raise
+            on_cpu = kernel_for(op)
+        return on_cpu(*args, **kwargs)
 
     return call

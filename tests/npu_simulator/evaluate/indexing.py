@@ -129,6 +129,7 @@ def _index(self: Any, indices: Any, out: Any) -> None:
 
 def _index_select(self: Any, dim: int, index: Any, out: Any) -> None:
     require(index is not None and index.ndim <= 1, "the index is no vector")
+    require(self.ndim or index.size == 1, "a tensor without dimensions has one place")
     x, at = self.reshape(self.shape or (1,)), axis(dim, self.ndim)
     found = np.take(x, positions(index, x.shape[at]).reshape(-1), at)
     store(out, found if self.ndim else found.reshape(()), dtype=self.dtype)
