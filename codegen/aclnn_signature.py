@@ -27,7 +27,7 @@ KINDS = {
 }
 
 
-# Headers call what is written `out`, `valuesOut`, `selfRef` or the like, but for these. `gradOut` is the gradient of one.
+# Headers call what is written `out`, `valuesOut`, `selfRef` or the like, but for these. `gradOut` is a gradient.
 _WRITTEN = frozenset(
     {"out", "result", "output", "gradInput", "gradWeight", "gradBias", "gradIn", "inputGrad", "gridGrad"}
     | {"weightGrad", "Q", "R", "u", "sigma", "v", "offset2bag", "bagSize", "maxIndices"}

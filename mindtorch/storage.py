@@ -187,6 +187,19 @@ class UntypedStorage:
         """A storage on the CPU with these bytes; the storage itself if it is there."""
         return self if self.device is CPU else _storage_on(self.memory.to_host())
 
+    def to(self, *, device: Any, non_blocking: bool = False) -> "UntypedStorage":
+        """A storage on a device with these bytes; the storage itself if it is there."""
+        found = UntypedStorage(0, device=device)
+        return self if found.device == self.device else found.resize_(self.nbytes()).copy_(self, non_blocking)
+
+    def npu(self, device: Any = None, non_blocking: bool = False) -> "UntypedStorage":
+        """The same on an NPU, given by its number or in full."""
+        return self.to(device=_numbered("npu", device), non_blocking=non_blocking)
+
+    def cuda(self, device: Any = None, non_blocking: bool = False) -> "UntypedStorage":
+        """An error: there is no CUDA here, unless the name means another type of device."""
+        return self.to(device=_numbered("cuda", device), non_blocking=non_blocking)
+
     def __reduce_ex__(self, protocol: Any) -> tuple:
         content = self.memory.to_host().tobytes()
         return storage_from_bytes, (content,) if self.device is CPU else (content, str(self.device))
@@ -274,6 +287,12 @@ class UntypedStorage:
 
 
 # -------------------- arguments --------------------
+
+
+def _numbered(type: str, device: Any) -> Any:
+    if isinstance(device, int):
+        return f"{type}:{device}"
+    return type if device is None else device
 
 
 def _is_plain_int(value: Any) -> bool:

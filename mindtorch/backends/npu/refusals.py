@@ -1,5 +1,7 @@
-"""Calls that ACLNN does not take. Where an array has no elements, the CPU's kernel computes; of what was refused it says
-what is wrong, for CANN only gives a number. What is right to the CPU runs there, if nothing was launched before.
+"""Calls that ACLNN does not take.
+
+Where an array has no elements, the CPU's kernel computes. Of what was refused it says what is wrong, for CANN only
+gives a number. What is right to the CPU runs there, if nothing was launched before.
 """
 
 from collections.abc import Callable

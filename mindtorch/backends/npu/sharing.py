@@ -15,7 +15,7 @@ def check_distinct(op: str, out: Any) -> None:
 
 
 def check_shared(op: str, out: NpuArray, operand: NpuArray) -> bool:
-    """Refuses to write to memory that stands for other elements of an operand; otherwise they are not the same array."""
+    """Refuses to write to memory that stands for other elements of an operand; otherwise, they are not the same."""
     if _overlap(out, operand) and _is_pointwise(op):
         raise overlap.memory_shared()
     return False

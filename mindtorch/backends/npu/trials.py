@@ -1,4 +1,4 @@
-"""Whether the CPU would take the dtypes and numbers of a pointwise call, asked once for each with arrays of one element.
+"""Whether the CPU takes the dtypes and numbers of a pointwise call, asked once for each with arrays of one element.
 
 Rules of shapes and dtypes do not know of numbers that a dtype has no room for, or of operands that only differ in a way
 that an op refuses. The device would compute something of them.

@@ -5,10 +5,12 @@ import warnings
 import pytest
 
 import mindtorch as torch
+from mindtorch._generated.kernels.npu.written import WRITTEN
 from mindtorch.backends.npu import fallback
 from mindtorch.dispatch.registry import all_ops
 from tests.npu import simulator
 from tests.npu.fixtures import available
+from tests.npu_simulator.device import Device
 
 F = torch.nn.functional
 
@@ -173,3 +175,26 @@ def test_memory_of_several_elements(method, arguments):
         on_cpu = _outcome(call, shape, "cpu")
         if isinstance(on_cpu[0], type) and "single memory location" in on_cpu[1]:
             assert _outcome(call, shape, "npu") == on_cpu
+
+
+def test_what_functions_write(monkeypatch):
+    """The table of arguments that are written has what the simulated device sees written, of a training's functions."""
+    found, run = set(), Device._run
+
+    def noting(self, real, name, arguments):
+        code = run(self, real, name, arguments)
+        if real:
+            found.update(
+                (name, place) for place, each in enumerate(arguments) if chr(each.kind) == "T" and each.written
+            )
+        return code
+
+    monkeypatch.setattr(Device, "_run", noting)
+    x = _ramp((2, 2, 6, 6), "npu").requires_grad_()
+    model = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 3), torch.nn.BatchNorm2d(3), torch.nn.MaxPool2d(2)).npu()
+    values = F.layer_norm(model(x), (2,)).topk(1)[0] + torch.std_mean(x.max(0)[0])[1] + F.gelu(x).aminmax()[0]
+    values.sum().backward()
+    torch.optim.Adam([x], fused=True).step()
+    torch.npu.synchronize()
+    assert len(found) > 20
+    assert {(name, place) for name, place in found if place not in WRITTEN[name]} == set()
