@@ -19,9 +19,9 @@ from mindtorch.backends.npu.launch import (
     placed_all,
     remembered,
 )
-from mindtorch.backends.npu.steps import FLOATS, in_one_dim, like, narrowed, ones, zeroed
+from mindtorch.backends.npu.steps import FLOATS, converted, in_one_dim, like, narrowed, ones, zeroed
 from mindtorch.iterator import check_inplace_shape
-from mindtorch.promotion import DOUBLE, FLOAT, INT32, INT64, UINT8
+from mindtorch.promotion import DOUBLE, FLOAT, INT32, INT64, UINT8, common_dtype
 
 _ctc = aclnn("aclnnCtcLoss", "TTIIlbTT")
 _ctc_backward = aclnn("aclnnCtcLossBackward", "TTTIITTlbT")
@@ -107,13 +107,15 @@ nll_loss2d_backward = _backward("nll_loss2d_backward", _nll2d_backward, (4,))
 
 
 def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction):
-    """ACLNN wants logits and targets of one shape, torch broadcasts them."""
+    """ACLNN wants logits and targets of one shape and dtype, torch broadcasts and converts them."""
     result = placed(_logits_rule(input, target, weight, pos_weight, reduction), input)
+    dtype = common_dtype(*[each for each in (input, target, weight, pos_weight) if each is not None])
+    room = result if result.dtype == dtype else like(result, dtype)
     if input.shape != target.shape:
         check_inplace_shape(target, np.broadcast_shapes(input.shape, target.shape))
         input = copied(like(target, input.dtype), input)
-    _logits(input, target, weight, pos_weight, reduction, result)
-    return result
+    _logits(*[converted(each, dtype) for each in (input, target, weight, pos_weight)], reduction, room)
+    return copied(result, room)
 
 
 # -------------------- CTC --------------------

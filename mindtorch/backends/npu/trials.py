@@ -4,6 +4,7 @@ Rules of shapes and dtypes do not know of numbers that a dtype has no room for, 
 that an op refuses. The device would compute something of them.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ _NUMBERS = (bool, int, float, complex, str, type(None))
 
 def check_operands(op: str, args: tuple, out: Any = None) -> None:
     """Raises torch's error for a call that the CPU refuses, whatever the shapes are."""
-    if not op or "pointwise" not in find_op(op).tags:
+    if not op or not _can_be_tried(op, len(args)):
         return
     key = (op, *map(_kind_of, args), _kind_of(out), *[out is value for value in args])
     if None in key or key in _right:
@@ -27,6 +28,13 @@ def check_operands(op: str, args: tuple, out: Any = None) -> None:
     if len(_right) >= _MANY:
         _right.clear()
     _right.add(key)
+
+
+@cache
+def _can_be_tried(op: str, count: int) -> bool:
+    """Whether one element says what many do, and the rule was asked with all that the kernel gets."""
+    entry = find_op(op)
+    return "pointwise" in entry.tags and len(entry.schema.arguments) == count
 
 
 def _kind_of(value: Any) -> Any:

@@ -74,6 +74,7 @@ REFUSED = {
     "heaviside of two dtypes": ((3,), lambda x: torch.heaviside(x, x.double())),
     "minimum of complex numbers": ((3,), lambda x: torch.minimum(x + 1j, x)),
     "too large a number to add": ((3,), lambda x: torch.add(x.char(), x.char(), alpha=300)),
+    "a mask that does not fit": ((1, 5), lambda x: x.masked_scatter_((x > 9).mT[:2], x)),
     "a copy onto itself": ((4,), lambda x: x[1:].copy_(x[:-1])),
     "a copy to an expanded array": ((3,), lambda x: x.expand(2, 3).copy_(x)),
     "out in an input": ((4,), lambda x: torch.exp(x[1:], out=x[:-1])),
@@ -109,6 +110,8 @@ COMPUTED = {
         (3,),
         lambda x: x.expand(2, 3).index_put_((_number(x, [0]),), x.new_ones(3)),
     ),
+    "a loss of two dtypes": ((3,), lambda x: (F.binary_cross_entropy_with_logits(x, x.double() / 4) * 64).round()),
+    "rules that ops share": ((3,), lambda x: torch.special.entr((x + 1) / 2).sign()),
     "itself": ((4,), lambda x: x.add_(x.view(4))),
     "itself in out": ((4,), lambda x: torch.mul(x, x, out=x)),
 }
