@@ -17,7 +17,6 @@ from mindtorch.distributed.collectives import all_to_all_single as all_to_all_si
 from mindtorch.distributed.collectives import barrier as barrier
 from mindtorch.distributed.collectives import broadcast as broadcast
 from mindtorch.distributed.collectives import gather as gather
-from mindtorch.distributed.collectives import monitored_barrier as monitored_barrier
 from mindtorch.distributed.collectives import reduce as reduce
 from mindtorch.distributed.collectives import reduce_scatter as reduce_scatter
 from mindtorch.distributed.collectives import reduce_scatter_single as reduce_scatter_single
@@ -36,6 +35,7 @@ from mindtorch.distributed.messages import irecv as irecv
 from mindtorch.distributed.messages import isend as isend
 from mindtorch.distributed.messages import recv as recv
 from mindtorch.distributed.messages import send as send
+from mindtorch.distributed.monitored import monitored_barrier as monitored_barrier
 from mindtorch.distributed.objects import all_gather_object as all_gather_object
 from mindtorch.distributed.objects import broadcast_object_list as broadcast_object_list
 from mindtorch.distributed.objects import gather_object as gather_object
@@ -50,7 +50,7 @@ from mindtorch.distributed.stores import FileStore as FileStore
 from mindtorch.distributed.stores import HashStore as HashStore
 from mindtorch.distributed.stores import PrefixStore as PrefixStore
 from mindtorch.distributed.stores import Store as Store
-from mindtorch.distributed.stores import TCPStore as TCPStore
+from mindtorch.distributed.tcp_store import TCPStore as TCPStore
 from mindtorch.distributed.work import Work as Work
 from mindtorch.distributed.world import Backend as Backend
 from mindtorch.distributed.world import GroupMember as GroupMember

@@ -436,47 +436,6 @@ def barrier(
     return group_or_default(group).collective(call, async_op)
 
 
-def monitored_barrier(group: Any = None, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
-    """A barrier that says which ranks have not come in time. The process of rank 0 finds out."""
-    if not is_member(group, "monitored_barrier"):
-        return
-    chosen = group_or_default(group)
-    limit = chosen.timeout if timeout is None else timeout
-    if limit.total_seconds() <= 0:
-        raise ValueError("timeout must be positive")
-    _arrive(chosen, limit, wait_all_ranks)
-
-
-_ARRIVAL = 32000  # tags of messages that users can't send
-
-
-def _arrive(group: ProcessGroup, limit: timedelta, wait_all_ranks: bool) -> None:
-    word = np.zeros(1, np.int64)
-    communicator = group.communicator
-    if communicator.rank != 0:
-        communicator.start_send(word, 0, _ARRIVAL)
-        if not communicator.start_receive(word, 0, _ARRIVAL + 1).arrives_within(limit.total_seconds()):
-            raise RuntimeError(
-                f"[Rank {communicator.rank}]: Rank 0 did not answer monitoredBarrier in "
-                f"{int(1000 * limit.total_seconds())} ms"
-            )
-        return
-    late = []
-    for rank in range(1, communicator.size):
-        if not communicator.start_receive(word, rank, _ARRIVAL).arrives_within(limit.total_seconds()):
-            late.append(rank)
-            if not wait_all_ranks:
-                break
-    if late:
-        names = ", ".join(str(rank) for rank in late)
-        raise RuntimeError(
-            f"[Rank 0]: {'Ranks' if len(late) > 1 else 'Rank'} {names} failed to pass monitoredBarrier in "
-            f"{int(1000 * limit.total_seconds())} ms"
-        )
-    for rank in range(1, communicator.size):
-        communicator.start_send(word, rank, _ARRIVAL + 1)
-
-
 # -------------------- checks and parts --------------------
 
 

@@ -21,6 +21,12 @@ from mindtorch.tensor import Tensor
 
 hccl: Any = lazy("mindtorch.distributed.engines.hccl")
 
+# How long a process that leaves a group waits for the others to leave it as well, in seconds. It has nothing to do then
+# but to let them take what it has sent for the last collective: microseconds, or several turns of the scheduler where
+# there are more processes than cores. Too short a time would make a collective fail that all have entered; what is
+# longer keeps those waiting that are in one which this process will not enter.
+PATIENCE = 0.5
+
 
 class Call:
     """One collective: its kind, its tensors, what the processes have to agree on, and what runs it.
@@ -68,6 +74,7 @@ class ProcessGroup:
         self.group_desc = description
         self.timeout = timeout
         self.failure: str | None = None
+        self.is_left = False
         self.started: tuple[OpType, float, Call] | None = None  # what runs now, for the watchdog
         self.coalesced: list[Call] | None = None
         self._nan_check = checks.nan_check_is_wanted()
@@ -132,7 +139,7 @@ class ProcessGroup:
     def _run(self, calls: list[Call], sequence: int, moment: Any) -> None:
         """`moment`: what a device has to have done before, None on the CPU."""
         if self.failure is not None:
-            raise self._failure_error()
+            raise self.failure_error()
         communicator = self.communicator
         first = calls[0]
         words = first.words if len(calls) == 1 else _words_of(calls)
@@ -191,14 +198,14 @@ class ProcessGroup:
                     continue
                 call, seconds = late
                 self.abort(self.timeout_text(call.kind, call, int(1000 * seconds)))
-            each.fail(str(self._failure_error()))
+            each.fail(str(self.failure_error()))
 
     # -------------------- messages --------------------
 
     def message(self, start: Callable[[], Any], tensor: Tensor, finish: Callable[[Any], None]) -> Message:
         """A message that was started, as work to wait for."""
         if self.failure is not None:
-            raise self._failure_error()
+            raise self.failure_error()
         self._messages += 1
         try:
             return Message(self, start(), tensor, finish)
@@ -212,13 +219,16 @@ class ProcessGroup:
 
         The group's own reason comes first: the engine only knows that it was aborted.
         """
-        if self.failure is None and isinstance(error, PeerLost):
+        if self.failure is None and isinstance(error, PeerLost | Revoked):
             lost = [self.ranks[each] for each in self.communicator.lost_ranks()]
-            self.abort(f"the process of rank {', '.join(str(each) for each in lost)} has died" if lost else str(error))
-        elif self.failure is None and isinstance(error, Revoked):
-            self.failure = "another process of the group has aborted it, because a process has died or was late"
+            if lost:
+                self.abort(f"the process of rank {', '.join(str(each) for each in lost)} has died")
+            elif isinstance(error, PeerLost):
+                self.abort(str(error))
+            else:
+                self.failure = "another process of the group has aborted it, because a process has left or was late"
         if self.failure is not None:
-            return self._failure_error()
+            return self.failure_error()
         return DistBackendError(f"{self._engine} error: {error}")
 
     def abort(self, reason: str = "it was aborted") -> None:
@@ -227,8 +237,8 @@ class ProcessGroup:
             self.failure = reason
             self.communicator.revoke()
 
-    def shutdown(self) -> None:
-        """Leave the group, after its asynchronous collectives."""
+    def shutdown(self, deadline: float | None = None) -> None:
+        """Leave the group, after its asynchronous collectives; the others have time until then to leave it as well."""
         WATCHDOG.remove(self)
         if self._queue is not None:
             if self.failure is None:
@@ -239,14 +249,26 @@ class ProcessGroup:
         for each in devices.values():
             each.free()
         if self.failure is None:
-            self.communicator.free()
+            self._leave(time.monotonic() + PATIENCE if deadline is None else deadline)
+
+    def _leave(self, deadline: float) -> None:
+        """Free what the engine has, once all have left. Those that don't come are told that this process has gone."""
+        try:
+            if self.communicator.meet(max(0.0, deadline - time.monotonic())):
+                self.communicator.free()
+                self.is_left = True
+            else:
+                self.abort(f"the process of rank {self.ranks[self.rank()]} has left the group")
+        except EngineError as error:
+            self.failed(error)
 
     @property
     def _engine(self) -> str:
         """What errors are said to come from."""
         return "HCCL" if self._devices else self.communicator.name.upper()
 
-    def _failure_error(self) -> DistBackendError:
+    def failure_error(self) -> DistBackendError:
+        """The error for a call of a group that has failed."""
         return DistBackendError(
             f"{self._engine} communicator encountered error set by ProcessGroup{self._engine}: {self.failure}"
         )

@@ -1,7 +1,8 @@
 """Start a program as several processes: `python -m mindtorch.distributed.run --nproc-per-node 2 program.py args`.
 
-Takes the options of `torchrun` that have a meaning under MPI, and hands the rest to the program. Each process finds
-`RANK`, `WORLD_SIZE`, `LOCAL_RANK`, `LOCAL_WORLD_SIZE`, `MASTER_ADDR` and `MASTER_PORT` in its environment.
+Takes the options of `torchrun`. The processes of one machine are started here, watched, and started again after a failure
+if that is asked for; they find each other when they call `init_process_group`. Those of several machines are started by
+`mpiexec`, with the machines of `--hostfile`.
 """
 
 from __future__ import annotations
@@ -9,13 +10,19 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import socket
 import sys
+import tempfile
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
-from mindtorch.distributed.engines import mpi
+from mindtorch.distributed.elastic.multiprocessing.agent import Plan, SignalException, run
+from mindtorch.distributed.elastic.multiprocessing.errors import ChildFailedError
+from mindtorch.distributed.engines.joining import mpiexec_command, yield_when_crowded
 
 _WORKER = "mindtorch.distributed.worker"
+_DEFAULT_PORT = 29500
 
 
 def parser() -> argparse.ArgumentParser:
@@ -23,29 +30,125 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="python -m mindtorch.distributed.run", description="Start a program as several processes."
     )
-    made.add_argument(
-        "--nproc-per-node", "--nproc_per_node", default="1", help="processes per machine; auto: one per core"
-    )
-    made.add_argument("--nnodes", default="1", help="number of machines, with --hostfile")
-    made.add_argument("--hostfile", help="the machines, as mpiexec reads them")
-    made.add_argument("--master-addr", "--master_addr", default="127.0.0.1", help="MASTER_ADDR of the processes")
-    made.add_argument("--master-port", "--master_port", type=int, default=29500, help="MASTER_PORT of the processes")
-    made.add_argument("--standalone", action="store_true", help="one machine, which is what is assumed")
-    made.add_argument("--tag-output", action="store_true", help="print each line with the rank that it comes from")
-    made.add_argument("-m", "--module", action="store_true", help="the program is a module, as after python -m")
-    made.add_argument("--no-python", "--no_python", action="store_true", help="the program is not written in Python")
-    made.add_argument("program")
-    made.add_argument("arguments", nargs=argparse.REMAINDER)
+    add = made.add_argument
+    add("--nproc-per-node", "--nproc_per_node", default="1", help="processes per machine; auto, cpu: one per core")
+    add("--nnodes", default="1", help="number of machines, with --hostfile")
+    add("--node-rank", "--node_rank", type=int, default=0, help="0: mpiexec starts the processes of other machines")
+    add("--hostfile", help="the machines, as mpiexec reads them")
+    add("--master-addr", "--master_addr", default="127.0.0.1", help="MASTER_ADDR of the processes")
+    add("--master-port", "--master_port", type=int, help=f"MASTER_PORT; {_DEFAULT_PORT} or, if in use, a free port")
+    add("--standalone", action="store_true", help="one machine, and a free port")
+    add("--rdzv-backend", "--rdzv_backend", default="static", help="static or c10d: for one machine they are one")
+    add("--rdzv-endpoint", "--rdzv_endpoint", default="", help="HOST:PORT, as --master-addr and --master-port")
+    add("--rdzv-id", "--rdzv_id", default="none", help="TORCHELASTIC_RUN_ID of the processes")
+    add("--rdzv-conf", "--rdzv_conf", default="", help="refused: there is nothing to configure")
+    add("--max-restarts", "--max_restarts", type=int, default=0, help="how often all are started again after a failure")
+    add("--keep-going", action="store_true", help="let the others go on after one was killed: see shrink_group")
+    add("--monitor-interval", "--monitor_interval", type=float, default=0.1, help="taken; failures are seen at once")
+    add("--start-method", "--start_method", default="spawn", choices=["spawn", "fork", "forkserver"], help="taken")
+    add("--role", default="default", help="ROLE_NAME, and what begins the lines of --tee")
+    add("--log-dir", "--log_dir", help="where output and errors are written; a temporary folder otherwise")
+    add("-r", "--redirects", default="0", help="output that goes to files: 1 stdout, 2 stderr, 3 both; or RANK:N,...")
+    add("-t", "--tee", default="0", help="output that goes to files and to the console, as --redirects")
+    add("--local-ranks-filter", "--local_ranks_filter", default="", help="ranks whose output the console shows: 0,1")
+    add("--tag-output", action="store_true", help="print each line with the rank that it comes from")
+    add("-m", "--module", action="store_true", help="the program is a module, as after python -m")
+    add("--no-python", "--no_python", action="store_true", help="the program is not written in Python")
+    add("program")
+    add("arguments", nargs=argparse.REMAINDER)
     return made
 
 
+# -------------------- one machine --------------------
+
+
+def plan(options: argparse.Namespace, log_dir: Path) -> Plan:
+    """What is run on this machine."""
+    count = per_node(options)
+    host, port = _meeting_place(options)
+    environment = {"MASTER_ADDR": host, "MASTER_PORT": str(port), "TORCHELASTIC_RUN_ID": _run_id(options)}
+    if count > 1:
+        environment.update({} if "OMP_NUM_THREADS" in os.environ else {"OMP_NUM_THREADS": "1"})
+    return Plan(
+        name=options.program,
+        command=_program(options),
+        count=count,
+        environment=environment,
+        role=options.role,
+        max_restarts=options.max_restarts,
+        keep_going=options.keep_going,
+        log_dir=log_dir,
+        redirects=_streams(options.redirects, count, "--redirects"),
+        tee=_streams(options.tee, count, "--tee"),
+        is_tagged=options.tag_output,
+        shown=_ranks(options.local_ranks_filter),
+    )
+
+
+def _program(options: argparse.Namespace) -> list[str]:
+    if options.no_python:
+        return [options.program, *options.arguments]
+    start = [sys.executable, "-u", *(["-m"] if options.module else [])]
+    return [*start, options.program, *options.arguments]
+
+
+def _meeting_place(options: argparse.Namespace) -> tuple[str, int]:
+    host, _, port = options.rdzv_endpoint.partition(":")
+    if options.standalone:
+        return "127.0.0.1", _free_port(0)
+    if host:
+        return host, _number(port, "the port of --rdzv-endpoint") if port else _DEFAULT_PORT
+    if options.master_port is not None:
+        return options.master_addr, options.master_port
+    return options.master_addr, _free_port(_DEFAULT_PORT)
+
+
+def _free_port(wanted: int) -> int:
+    """The port if no other process listens on it, or else another one."""
+    with socket.socket() as found:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind(("", wanted))
+        except OSError:
+            found.bind(("", 0))
+        return found.getsockname()[1]
+
+
+def _run_id(options: argparse.Namespace) -> str:
+    return str(uuid.uuid4()) if options.standalone else options.rdzv_id
+
+
+def _streams(text: str, count: int, option: str) -> dict[int, int]:
+    """Which output of each rank is meant: one number for all, or `RANK:NUMBER,...`."""
+    if text.isdigit():
+        return dict.fromkeys(range(count), _stream(text, option))
+    parts = [each.partition(":") for each in text.split(",")]
+    return {_stream_rank(rank, count, option): _stream(number, option) for rank, _, number in parts}
+
+
+def _stream(text: str, option: str) -> int:
+    if text not in ("0", "1", "2", "3"):
+        raise SystemExit(f"{option} takes 0, 1, 2 or 3, or RANK:NUMBER,..., not {text!r}")
+    return int(text)
+
+
+def _stream_rank(text: str, count: int, option: str) -> int:
+    if not text.isdigit() or int(text) >= count:
+        raise SystemExit(f"{option} names the rank {text!r}, but there are {count} processes")
+    return int(text)
+
+
+def _ranks(text: str) -> frozenset[int] | None:
+    return frozenset(int(each) for each in text.split(",")) if text else None
+
+
+# -------------------- several machines --------------------
+
+
 def command(options: argparse.Namespace) -> list[str]:
-    """What is run: `mpiexec` with the program."""
-    made = [_mpiexec(), "--with-ft", "ulfm", "--oversubscribe", "-n", str(_count(options))]
-    if os.geteuid() == 0:
-        made.append("--allow-run-as-root")
-    if options.hostfile:
-        made += ["--hostfile", options.hostfile]
+    """What is run for several machines: `mpiexec` with the program."""
+    made = mpiexec_command(per_node(options) * _number(options.nnodes, "--nnodes"))
+    made += ["--hostfile", options.hostfile]
     if options.tag_output:
         made.append("--tag-output")
     program = [options.program, *options.arguments]
@@ -54,10 +157,25 @@ def command(options: argparse.Namespace) -> list[str]:
     return [*made, sys.executable, "-m", _WORKER, "module" if options.module else "file", *program]
 
 
-def _count(options: argparse.Namespace) -> int:
+def _replace_by_mpiexec(options: argparse.Namespace) -> None:
+    for name in ("max_restarts", "keep_going"):
+        if getattr(options, name):
+            raise SystemExit(f"--{name.replace('_', '-')} is for one machine, not for those of --hostfile")
+    host, port = _meeting_place(options)
+    os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = host, str(port)
+    yield_when_crowded(per_node(options))
+    whole = command(options)
+    sys.stdout.flush()
+    os.execv(whole[0], whole)
+
+
+# -------------------- options --------------------
+
+
+def per_node(options: argparse.Namespace) -> int:
+    """The number of processes on each machine."""
     each = options.nproc_per_node
-    per_node = len(os.sched_getaffinity(0)) if each in ("auto", "cpu") else _number(each, "--nproc-per-node")
-    return per_node * _number(options.nnodes, "--nnodes")
+    return len(os.sched_getaffinity(0)) if each in ("auto", "cpu") else _number(each, "--nproc-per-node")
 
 
 def _number(text: str, option: str) -> int:
@@ -66,25 +184,53 @@ def _number(text: str, option: str) -> int:
     return int(text)
 
 
-def _mpiexec() -> str:
-    beside = Path(sys.executable).parent / "mpiexec"
-    found = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if found is None or not mpi.is_installed():
-        raise SystemExit(mpi.NOT_INSTALLED)
+def check(options: argparse.Namespace) -> None:
+    """Refuse what can't be done, with the reason."""
+    for option, reason in _refusals(options):
+        raise SystemExit(f"{option}: {reason}")
+
+
+def _refusals(options: argparse.Namespace) -> list[tuple[str, str]]:
+    least, _, most = options.nnodes.partition(":")
+    found = []
+    if most and most != least:
+        found.append((f"--nnodes {options.nnodes}", "the number of machines is fixed: MPI can't take in more of them"))
+    options.nnodes = least
+    if options.node_rank:
+        found.append(("--node-rank", "run this on one machine, with --hostfile: mpiexec starts those of the others"))
+    if _number(least, "--nnodes") > 1 and not options.hostfile:
+        found.append(("--nnodes", "several machines need --hostfile, or `srun --mpi=pmix python program.py` in Slurm"))
+    if options.rdzv_backend not in ("static", "c10d"):
+        found.append((f"--rdzv-backend {options.rdzv_backend}", "there are static and c10d"))
+    if options.rdzv_conf:
+        found.append(("--rdzv-conf", "there is nothing to configure"))
+    if options.max_restarts < 0:
+        found.append(("--max-restarts", "takes 0 or more"))
     return found
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Replace this process by `mpiexec`."""
+    """Run the program; exit code 1 after a failure, as `torchrun`, and 128 and the signal's number after a signal."""
     options = parser().parse_args(arguments)
-    os.environ["MASTER_ADDR"] = options.master_addr
-    os.environ["MASTER_PORT"] = str(options.master_port)
-    if _count(options) > len(os.sched_getaffinity(0)):
-        # Processes that wait keep a core busy; where there are fewer cores, they have to let others run.
-        os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
-    whole = command(options)
-    sys.stdout.flush()
-    os.execv(whole[0], whole)
+    check(options)
+    if options.hostfile:
+        _replace_by_mpiexec(options)
+    parent = Path(options.log_dir) if options.log_dir else Path(tempfile.mkdtemp(prefix="mindtorch-logs-"))
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{_run_id(options)}_", dir=parent))
+    is_kept = bool(options.log_dir) or options.tee != "0" or options.redirects != "0"
+    try:
+        run(plan(options, folder))
+    except ChildFailedError as error:
+        print(error, file=sys.stderr, flush=True)
+        raise SystemExit(1) from None
+    except SignalException as error:
+        raise SystemExit(128 + error.sigval) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    finally:
+        if not is_kept:
+            shutil.rmtree(parent, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
-from xmlrpc.client import ServerProxy
-from xmlrpc.server import SimpleXMLRPCServer
 
-from mindtorch.distributed.errors import DistNetworkError, DistStoreError, QueueEmptyError
+from mindtorch.distributed.errors import DistStoreError, QueueEmptyError
 
 _DEFAULT_TIMEOUT = timedelta(seconds=300)
-_PAUSE = 0.01
+_PAUSES = 0.0005, 0.01  # between two looks: short at first, as most waits are
 
 Entries = dict[str, Any]  # bytes, or lists of bytes for queues
 
@@ -42,9 +40,7 @@ class Store:
 
     def get(self, key: str) -> bytes:
         """The value of a key, as soon as there is one."""
-        return self._wait_for(
-            lambda: self._change("get", key), f"wait timeout after {self._milliseconds()}ms, keys: /{key}"
-        )
+        return self._wait_for(lambda: self._change("get", key), [key], self.timeout)
 
     def add(self, key: str, amount: int) -> int:
         """Add to the number of a key, which is 0 at first, and return the sum."""
@@ -64,9 +60,7 @@ class Store:
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
         """Wait until all of the keys have values."""
-        limit = timeout or self.timeout
-        text = f"wait timeout after {int(1000 * limit.total_seconds())}ms, keys: {', '.join('/' + key for key in keys)}"
-        self._wait_for(lambda: self.check(keys) or None, text, limit)
+        self._wait_for(lambda: self.check(keys) or None, keys, timeout or self.timeout)
 
     def delete_key(self, key: str) -> bool:
         """Forget a key; whether it had a value."""
@@ -82,10 +76,13 @@ class Store:
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
         """The values of several keys."""
-        return [self.get(key) for key in keys]
+        self.wait(keys)
+        return [self._change("get", key) for key in keys]
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
         """Give several keys values."""
+        if len(keys) != len(values):
+            raise ValueError(f"multi_set takes as many values as keys, but got {len(keys)} and {len(values)}")
         for key, value in zip(keys, values, strict=True):
             self.set(key, value)
 
@@ -100,9 +97,7 @@ class Store:
             if value is None:
                 raise QueueEmptyError("queue is empty")
             return value
-        return self._wait_for(
-            lambda: self._change("pop", key), f"wait timeout after {self._milliseconds()}ms, keys: /{key}"
-        )
+        return self._wait_for(lambda: self._change("pop", key), [key], self.timeout)
 
     def queue_len(self, key: str) -> int:
         """The number of values in a queue."""
@@ -112,16 +107,24 @@ class Store:
         """Whether `append`, `multi_get` and `multi_set` exist."""
         return True
 
-    def _milliseconds(self) -> int:
-        return int(1000 * self.timeout.total_seconds())
+    def barrier(self, key: str, world_size: int, timeout: timedelta | None = None) -> None:
+        """Wait until so many processes have come to this call with the key."""
+        if self.add(key, 1) == world_size:
+            self.set(f"{key}/last", "1")
+        self.wait([f"{key}/last"], timeout)
 
-    def _wait_for(self, ask: Callable[[], Any], text: str, timeout: timedelta | None = None) -> Any:
-        deadline = time.monotonic() + (timeout or self.timeout).total_seconds()
+    def _wait_for(self, ask: Callable[[], Any], keys: Sequence[str], limit: timedelta) -> Any:
+        pause, longest = _PAUSES
+        deadline = time.monotonic() + limit.total_seconds()
         while (found := ask()) is None:
             if time.monotonic() > deadline:
-                raise DistStoreError(text)
-            time.sleep(_PAUSE)
+                raise self._timed_out(keys, int(1000 * limit.total_seconds()))
+            time.sleep(pause)
+            pause = min(2 * pause, longest)
         return found
+
+    def _timed_out(self, keys: Sequence[str], milliseconds: int) -> RuntimeError:
+        return DistStoreError("Wait timeout")
 
 
 def _bytes(value: str | bytes) -> bytes:
@@ -140,7 +143,11 @@ def _get(entries: Entries, key: str) -> Any:
 
 
 def _add(entries: Entries, key: str, amount: int) -> int:
-    total = int(entries.get(key, b"0")) + amount
+    before = entries.get(key, b"0")
+    try:
+        total = int(before) + amount
+    except ValueError:
+        raise ValueError(f"add: the value of {key!r} is no number: {before!r}") from None
     entries[key] = str(total).encode()
     return total
 
@@ -184,7 +191,7 @@ def _keys(entries: Entries, prefix: str) -> list[str]:
 
 
 # By name, so that they can be asked of another process. The first argument is a key, or what keys begin with.
-_CHANGES: dict[str, Callable[..., Any]] = {
+CHANGES: dict[str, Callable[..., Any]] = {
     "set": _set,
     "get": _get,
     "add": _add,
@@ -211,7 +218,7 @@ class HashStore(Store):
 
     def _change(self, name: str, *arguments: Any) -> Any:
         with self._lock:
-            return _CHANGES[name](self._entries, *arguments)
+            return CHANGES[name](self._entries, *arguments)
 
     def clone(self) -> Store:
         return self
@@ -225,19 +232,34 @@ class FileStore(Store):
         self.path = str(file_name)
 
     def _change(self, name: str, *arguments: Any) -> Any:
-        with Path(self.path).open("a+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            file.seek(0)
-            entries = _decoded(file.read())
+        with self._locked():
+            file = Path(self.path)
+            content = file.read_bytes() if file.exists() else b""
+            entries = _decoded(content)
             before = dict(entries)
-            result = _CHANGES[name](entries, *arguments)
+            result = CHANGES[name](entries, *arguments)
             if entries != before:
-                file.truncate(0)
-                file.write(_encoded(entries))
+                _replace(file, _encoded(entries))
             return result
+
+    def _locked(self) -> Any:
+        lock = Path(f"{self.path}.lock").open("ab")  # noqa: SIM115 - the caller closes it
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return lock
+
+    def _timed_out(self, keys: Sequence[str], milliseconds: int) -> RuntimeError:
+        text = f"Timeout waiting for key: {keys[0]} after {milliseconds} ms" if len(keys) == 1 else "Wait timeout"
+        return RuntimeError(text)
 
     def clone(self) -> Store:
         return FileStore(self.path)
+
+
+def _replace(file: Path, content: bytes) -> None:
+    """Write a file whole or not at all: a process that is killed in between leaves the old one."""
+    draft = file.with_name(f"{file.name}.draft")
+    draft.write_bytes(content)
+    os.replace(draft, file)
 
 
 def _encoded(entries: Entries) -> bytes:
@@ -257,78 +279,6 @@ def _decoded(content: bytes) -> Entries:
     }
 
 
-class TCPStore(Store):
-    """A store in one process, which the others reach by host name and port."""
-
-    def __init__(
-        self,
-        host_name: str,
-        port: int | None = None,
-        world_size: int | None = None,
-        is_master: bool = False,
-        timeout: timedelta = _DEFAULT_TIMEOUT,
-        wait_for_workers: bool = True,
-        multi_tenant: bool = False,
-        master_listen_fd: int | None = None,
-        use_libuv: bool = True,
-    ) -> None:
-        super().__init__()
-        self.host = host_name
-        self.timeout = timeout
-        self._entries: HashStore | None = None
-        self.port = self._serve(port or 0) if is_master else int(port or 0)
-        if not is_master:
-            self._connect()
-        if wait_for_workers and world_size is not None:
-            self._meet(world_size)
-
-    def _serve(self, port: int) -> int:
-        self._entries = entries = HashStore()
-        try:
-            server = SimpleXMLRPCServer(("", port), logRequests=False, allow_none=True, use_builtin_types=True)
-        except OSError as error:
-            raise DistNetworkError(
-                f"The server socket has failed to listen on any local network address. port: {port}: {error}"
-            ) from None
-        for name in _CHANGES:
-            server.register_function(partial(entries._change, name), name)
-        threading.Thread(target=server.serve_forever, name="TCPStore", daemon=True).start()
-        return server.server_address[1]
-
-    def _connect(self) -> None:
-        self._remote = ServerProxy(f"http://{self.host}:{self.port}", allow_none=True, use_builtin_types=True)
-        deadline = time.monotonic() + self.timeout.total_seconds()
-        while True:
-            try:
-                self._remote.get("")
-                return
-            except OSError as error:
-                if time.monotonic() > deadline:
-                    raise DistNetworkError(
-                        f"The client socket has timed out after {self._milliseconds()}ms while trying to connect to "
-                        f"({self.host}, {self.port}): {error}"
-                    ) from None
-                time.sleep(_PAUSE)
-
-    def _meet(self, world_size: int) -> None:
-        self.add("init/", 1)
-        self._wait_for(
-            lambda: int(self.get("init/")) >= world_size or None,
-            f"Timed out after {int(self.timeout.total_seconds())} seconds waiting for clients.",
-        )
-
-    def _change(self, name: str, *arguments: Any) -> Any:
-        if self._entries is not None:
-            return self._entries._change(name, *arguments)
-        try:
-            return getattr(self._remote, name)(*arguments)
-        except OSError as error:
-            raise DistNetworkError(f"the store at ({self.host}, {self.port}) is gone: {error}") from None
-
-    def clone(self) -> Store:
-        return self
-
-
 class PrefixStore(Store):
     """A store whose keys are those of another store that begin with a prefix."""
 
@@ -336,10 +286,35 @@ class PrefixStore(Store):
         super().__init__()
         self.prefix = prefix
         self.underlying_store = store
-        self.timeout = store.timeout
+
+    @property
+    def timeout(self) -> timedelta:
+        """How long `get` and `wait` wait for a key; it belongs to the store underneath."""
+        return self.underlying_store.timeout
+
+    @timeout.setter
+    def timeout(self, timeout: timedelta) -> None:
+        if hasattr(self, "underlying_store"):
+            self.underlying_store.timeout = timeout
+
+    @property
+    def _underlying_non_prefix_store(self) -> Store:
+        store = self.underlying_store
+        return store._underlying_non_prefix_store if isinstance(store, PrefixStore) else store
+
+    def num_keys(self) -> int:
+        """The number of keys of the store underneath, which counts those of other prefixes as well."""
+        return self.underlying_store.num_keys()
+
+    def list_keys(self) -> list[str]:
+        """The keys with the prefix, without it."""
+        return [key.removeprefix(f"{self.prefix}/") for key in self._change("keys", "")]
 
     def _change(self, name: str, key: str, *arguments: Any) -> Any:
         return self.underlying_store._change(name, f"{self.prefix}/{key}", *arguments)
+
+    def _timed_out(self, keys: Sequence[str], milliseconds: int) -> RuntimeError:
+        return self.underlying_store._timed_out([f"{self.prefix}/{key}" for key in keys], milliseconds)
 
     def clone(self) -> Store:
         return PrefixStore(self.prefix, self.underlying_store.clone())

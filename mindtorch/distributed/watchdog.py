@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
+from mindtorch.distributed.flight_recorder import dump_on_timeout
+
 if TYPE_CHECKING:
     from mindtorch.distributed.process_group import ProcessGroup
 
 _PERIOD = 0.1
+_STUCK = 0.5  # seconds after which a collective that was aborted has to have returned; it takes a millisecond
 
 
 class Watchdog:
@@ -55,9 +61,25 @@ def _look_at(group: ProcessGroup) -> None:
     if started is None:
         return
     kind, since, call = started
-    seconds = time.monotonic() - since
-    if seconds > group.timeout.total_seconds():
-        group.abort(group.timeout_text(kind, call, int(1000 * seconds)))
+    late = time.monotonic() - since - group.timeout.total_seconds()
+    if late <= 0:
+        return
+    if group.failure is None:
+        text = group.timeout_text(kind, call, int(1000 * (time.monotonic() - since)))
+        dump_on_timeout(text)
+        group.abort(text)
+    elif late > _STUCK and group.started is started:
+        _take_down(group)
+
+
+def _take_down(group: ProcessGroup) -> None:
+    """End this process: MPI does not give up a large transfer when the other side has stopped in the middle of it."""
+    sys.stderr.write(
+        f"{group.failure}\nThe collective can't be given up, and its memory may be half written. To avoid data "
+        "inconsistency, we are taking the entire process down.\n"
+    )
+    sys.stderr.flush()
+    os.kill(os.getpid(), signal.SIGABRT)
 
 
 WATCHDOG = Watchdog()

@@ -6,19 +6,22 @@ import atexit
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Any
-from urllib.parse import parse_qs, urlparse
 
 from mindtorch.backends.npu.runtime import libraries
 from mindtorch.device import accelerator
 from mindtorch.distributed.engines import mpi
 from mindtorch.distributed.engines.communicator import Communicator, EngineError
+from mindtorch.distributed.engines.joining import is_joined, join
 from mindtorch.distributed.engines.local import LocalCommunicator
-from mindtorch.distributed.process_group import ProcessGroup
-from mindtorch.distributed.stores import HashStore, Store
+from mindtorch.distributed.errors import DistBackendError, DistNetworkError
+from mindtorch.distributed.process_group import PATIENCE, ProcessGroup
+from mindtorch.distributed.rendezvous import is_under_launcher, rendezvous
+from mindtorch.distributed.stores import HashStore, PrefixStore, Store
 from mindtorch.warning import warn
 
 default_pg_timeout = timedelta(minutes=30)
@@ -69,6 +72,8 @@ class _World:
         self.store: Store | None = None
         self.groups: list[ProcessGroup] = []
         self.count = 0
+        self.is_prepared = False
+        self.all_were_left = True
 
     def next_number(self) -> int:
         self.count += 1
@@ -251,12 +256,16 @@ def init_process_group(
     if store is not None and init_method is not None:
         raise AssertionError("Cannot specify both init_method and store.")
     name = _checked_backend(backend)
-    communicator = _mpi_world(rank, world_size) if name == "mpi" else _rendezvous(init_method, store, rank, world_size)
+    limit = timeout or default_pg_timeout
+    if name == "mpi":
+        store, communicator = _mpi_world(rank, world_size, limit)
+    else:
+        store, communicator = _meet(init_method or "env://", store, rank, world_size, limit)
     _world.store = store if store is not None else HashStore()
     _world.default = _add(communicator, range(communicator.size), name, "default_pg", timeout)
     GroupMember.WORLD = _world.default
     if communicator.size > 1:
-        _end_all_with(communicator)
+        _prepare_the_end(communicator)
 
 
 def _checked_backend(backend: str | None) -> str:
@@ -272,61 +281,59 @@ def _checked_backend(backend: str | None) -> str:
     return name
 
 
-def _mpi_world(rank: int, world_size: int) -> Communicator:
+def _mpi_world(rank: int, world_size: int, timeout: timedelta) -> tuple[Store | None, Communicator]:
     if rank != -1 or world_size != -1:
         warn(
             f"For MPI backend, world_size ({world_size}) and rank ({rank}) are ignored since they are assigned by the "
             "MPI runtime.",
             UserWarning,
         )
+    if is_under_launcher() or "WORLD_SIZE" in os.environ:
+        return _meet("env://", None, -1, -1, timeout)
+    return None, mpi.world()
+
+
+def _meet(
+    url: str, store: Store | None, rank: int, world_size: int, timeout: timedelta
+) -> tuple[Store | None, Communicator]:
+    """The store that the processes share, and their communicator: MPI's, whoever has started them."""
+    if store is None:
+        store, rank, world_size = rendezvous(url, rank, world_size, timeout)
+    elif world_size <= 0:
+        raise AssertionError("world_size must be positive if using store")
+    elif rank < 0:
+        raise AssertionError("rank must be non-negative if using store")
+    if not is_under_launcher():
+        if world_size == 1:
+            return store, LocalCommunicator()
+        assert store is not None
+        join(PrefixStore("start", store), rank, world_size, timeout)
+    communicator = _mpi_after_meeting(store, rank, world_size, timeout)
+    if communicator.size != world_size:
+        raise RuntimeError(_not_together(world_size, communicator.size))
+    return store, communicator if communicator.rank == rank else communicator.reordered(rank)
+
+
+def _mpi_after_meeting(store: Store | None, rank: int, world_size: int, timeout: timedelta) -> Communicator:
+    """MPI, which would itself wait for a process that never comes, and break when one leaves while others begin."""
+    if store is None:
+        return mpi.world()
+    _all_come("start/begin", store, rank, world_size, timeout)
     communicator = mpi.world()
-    wanted = int(os.environ.get("WORLD_SIZE", communicator.size))
-    if wanted != communicator.size:
-        raise RuntimeError(_not_together(wanted, communicator.size))
+    _all_come("start/end", store, rank, world_size, timeout)
     return communicator
 
 
-def _rendezvous(init_method: str | None, store: Store | None, rank: int, world_size: int) -> Communicator:
-    if store is not None:
-        if world_size <= 0:
-            raise AssertionError("world_size must be positive if using store")
-        if rank < 0:
-            raise AssertionError("rank must be non-negative if using store")
-    else:
-        rank, world_size = _from_url(init_method or "env://", rank, world_size)
-    if world_size == 1 and not mpi.is_under_launcher():
-        return LocalCommunicator()
-    communicator = mpi.world()
-    if communicator.size != world_size:
-        raise RuntimeError(_not_together(world_size, communicator.size))
-    return communicator if communicator.rank == rank else communicator.reordered(rank)
-
-
-def _from_url(url: str, rank: int, world_size: int) -> tuple[int, int]:
-    """Rank and number of processes from the address of a meeting place or, for `env://`, from the environment."""
-    parts = urlparse(url)
-    if parts.scheme not in ("env", "tcp", "file"):
-        raise RuntimeError(f"No rendezvous handler for {parts.scheme}://")
-    query = {key: int(values[-1]) for key, values in parse_qs(parts.query).items() if key in ("rank", "world_size")}
-    found = {"rank": rank if rank != -1 else query.get("rank", -1)}
-    found["world_size"] = world_size if world_size != -1 else query.get("world_size", -1)
-    for key, value in found.items():
-        if value == -1:
-            if parts.scheme != "env":
-                raise ValueError(
-                    f"Error initializing torch.distributed using {parts.scheme}:// rendezvous: {key} parameter missing"
-                )
-            found[key] = _from_environment(key.upper())
-    return found["rank"], found["world_size"]
-
-
-def _from_environment(name: str) -> int:
-    if name not in os.environ:
-        raise ValueError(
-            "Error initializing torch.distributed using env:// rendezvous: environment variable "
-            f"{name} expected, but not set"
-        )
-    return int(os.environ[name])
+def _all_come(key: str, store: Store, rank: int, world_size: int, timeout: timedelta) -> None:
+    try:
+        store.barrier(key, world_size, timeout)
+    except DistNetworkError:
+        raise
+    except RuntimeError:
+        store.set("start/failed", str(rank))
+        raise
+    if store.check(["start/failed"]):
+        raise DistBackendError(f"this process came too late: rank {store.get('start/failed').decode()} has given up")
 
 
 def _not_together(wanted: int, found: int) -> str:
@@ -365,16 +372,47 @@ def new_group(
     if sort_ranks:
         chosen.sort()
     name = world.backend if backend is None else _checked_backend(backend)
-    if world.rank() not in chosen:
+    is_in = world.rank() in chosen
+    if use_local_synchronization:
+        communicator = _made_by_members(world, chosen, timeout) if is_in else None
+    else:
+        communicator = _made(world, chosen if is_in else None, timeout)
+    if communicator is None:
         _world.next_number()
         return GroupMember.NON_GROUP_MEMBER
-    communicator = _made(world, lambda: world.communicator.group_of(chosen, _world.count))
     return _add(communicator, [world.ranks[each] for each in chosen], name, group_desc or "undefined", timeout)
 
 
-def _made(parent: ProcessGroup, make: Callable[[], Communicator]) -> Communicator:
+def _made(parent: ProcessGroup, ranks: Sequence[int] | None, timeout: timedelta | None) -> Communicator | None:
+    """The communicator of some processes of a group, once all processes of the group have asked for theirs."""
+    order = 0 if ranks is None else ranks.index(parent.rank())
+    _meet_in(parent, range(parent.size()), timeout)
     try:
-        return make()
+        return parent.communicator.group_of(ranks, order)
+    except EngineError as error:
+        raise parent.failed(error) from None
+
+
+def _made_by_members(parent: ProcessGroup, ranks: Sequence[int], timeout: timedelta | None) -> Communicator:
+    """The communicator of some processes of a group, once these have asked for it."""
+    number = zlib.crc32(repr(ranks).encode()) % 30000  # the same in all, whatever other groups each of them has
+    _meet_in(parent, ranks, timeout)
+    try:
+        made = parent.communicator.group_of_members(ranks, number)
+    except EngineError as error:
+        raise parent.failed(error) from None
+    _meet_in(parent, ranks, timeout)  # MPI breaks when one leaves while others make the communicator
+    return made
+
+
+def _meet_in(parent: ProcessGroup, ranks: Sequence[int], timeout: timedelta | None) -> None:
+    if parent.failure is not None:
+        raise parent.failure_error()
+    seconds = (timeout or parent.timeout).total_seconds()
+    try:
+        if not parent.communicator.meet(seconds, ranks):
+            parent.abort(f"not all processes of ranks {list(ranks)} came to make their group within {seconds:g} s")
+            raise parent.failure_error()
     except EngineError as error:
         raise parent.failed(error) from None
 
@@ -449,19 +487,19 @@ def split_group(
     if not split_ranks:
         raise ValueError("split_ranks cannot be None or empty")
     parent = group_or_default(parent_pg)
+    parts = [_checked_ranks(sorted(part), parent.size()) for part in split_ranks]
+    ranks = next((part for part in parts if parent.rank() in part), None)
     number = _world.next_number()
-    for part in split_ranks:
-        ranks = _checked_ranks(sorted(part), parent.size())
-        if parent.rank() in ranks:
-            communicator = _made(parent, lambda ranks=ranks: parent.communicator.group_of(ranks, number))
-            members = [parent.ranks[each] for each in ranks]
-            made = ProcessGroup(
-                communicator, members, backend or parent.backend, str(number), group_desc or "undefined",
-                timeout or parent.timeout,
-            )  # fmt: skip
-            _world.groups.append(made)
-            return made
-    return None
+    communicator = _made(parent, ranks, timeout)
+    if communicator is None or ranks is None:
+        return None
+    members = [parent.ranks[each] for each in ranks]
+    made = ProcessGroup(
+        communicator, members, backend or parent.backend, str(number), group_desc or "undefined",
+        timeout or parent.timeout,
+    )  # fmt: skip
+    _world.groups.append(made)
+    return made
 
 
 def shrink_group(
@@ -475,13 +513,13 @@ def shrink_group(
             "shrinking."
         )
     excluded = _checked_excluded(ranks_to_exclude, old)
-    living = _made(old, old.communicator.shrunk)
-    lost = old.communicator.lost_ranks() if old.failure is not None else []
-    members = [rank for place, rank in enumerate(old.ranks) if place not in lost]
-    kept = [place for place, rank in enumerate(members) if rank not in excluded]
+    places = [old.ranks.index(rank) for rank in excluded]
+    try:
+        kept, communicator = old.communicator.regrouped(places, old.timeout.total_seconds())
+    except EngineError as error:
+        raise old.failed(error) from None
     number = _world.next_number()
-    communicator = living if len(kept) == living.size else living.group_of(kept, number)
-    ranks = range(len(kept)) if old is _world.default else [members[place] for place in kept]
+    ranks = range(len(kept)) if old is _world.default else [old.ranks[place] for place in kept]
     made = ProcessGroup(communicator, ranks, old.backend, str(number), old.group_desc, old.timeout)
     _replace(old, made)
     return made
@@ -500,7 +538,9 @@ def _replace(old: ProcessGroup, made: ProcessGroup) -> None:
     _world.groups[_world.groups.index(old)] = made
     if old is _world.default:
         _world.default = GroupMember.WORLD = made
+    old.abort("it was shrunk")
     old.shutdown()
+    _note_end(old)
 
 
 # -------------------- ending --------------------
@@ -518,9 +558,9 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
     if chosen is not _world.default:
         _world.groups.remove(chosen)
         chosen.shutdown()
+        _note_end(chosen)
         return
-    for each in reversed(_world.groups):
-        each.shutdown()
+    _shut_all_down()
     _forget()
 
 
@@ -543,36 +583,47 @@ def get_default_store() -> Store | None:
     return _world.store
 
 
-def _end_all_with(communicator: Any) -> None:
+def _prepare_the_end(communicator: Any) -> None:
     """See to it that the others don't wait for this process for ever, however it ends."""
+    if _world.is_prepared:
+        return
+    _world.is_prepared = True
     before = sys.excepthook
 
     def end_all(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         before(kind, error, traceback)
         sys.stdout.flush()
         sys.stderr.flush()
-        if _world.default is not None:
-            communicator.abort(1)
+        _end_by_error(communicator)
 
     sys.excepthook = end_all
     atexit.register(_leave)
 
 
-_PATIENCE = 0.5  # seconds that a process which ends waits for others to end as well
+def _end_by_error(communicator: Any) -> None:
+    """After an exception: who has started the processes ends the others, or they find that this one has gone."""
+    groups = [each for each in _world.groups if each.size() > 1]
+    if groups and not is_joined():
+        communicator.abort(1)
+    for each in groups:
+        each.abort("it had an exception")
 
 
 def _leave() -> None:
-    """At exit with groups that were not destroyed: those that still work together are told that this process left."""
-    groups = [each for each in _world.groups if each.size() > 1]
-    if any(each.failure is not None for each in groups):
-        # Finalizing MPI would wait for processes that are dead or wait themselves.
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
-    deadline = time.monotonic() + _PATIENCE
-    for each in groups:
-        try:
-            if not each.communicator.meet(max(0.0, deadline - time.monotonic())):
-                each.abort(f"the process of rank {each.ranks[each.rank()]} has ended without destroy_process_group")
-        except EngineError as error:
-            each.failed(error)
+    """At exit: those that still work together with this process are told that it has gone."""
+    _shut_all_down()
+    if _world.all_were_left:
+        mpi.finalize()
+
+
+def _shut_all_down() -> None:
+    deadline = time.monotonic() + PATIENCE
+    for each in reversed(_world.groups):
+        each.shutdown(deadline)
+        _note_end(each)
+
+
+def _note_end(group: ProcessGroup) -> None:
+    """MPI can be ended at exit if each group was left by all of its processes."""
+    if group.size() > 1 and not group.is_left:
+        _world.all_were_left = False

@@ -20,7 +20,7 @@ needs_mpi = pytest.mark.skipif(
 
 def run(program: str, ranks: int, *arguments: str, seconds: float = 120, code: int = 0) -> str:
     """What the processes print; the test fails with it if they end in another way than with the exit code."""
-    command = [sys.executable, "-m", "mindtorch.distributed.run", "--nproc-per-node", str(ranks)]
+    command = [sys.executable, "-m", "mindtorch.distributed.run", "--keep-going", "--nproc-per-node", str(ranks)]
     whole = [*command, str(PROGRAMS / program), *arguments]
     started = subprocess.Popen(
         whole,

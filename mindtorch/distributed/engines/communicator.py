@@ -28,6 +28,9 @@ class Request(Protocol):
     def test(self) -> bool:
         """Whether it has arrived; raises when it can't."""
 
+    def arrives_within(self, seconds: float) -> bool:
+        """Whether it has arrived after so many seconds at most; raises when it can't."""
+
     def cancel(self) -> None: ...
 
     @property
@@ -63,18 +66,21 @@ class Communicator(Protocol):
     def barrier(self) -> None: ...
     def start_send(self, memory: np.ndarray, peer: int, tag: int) -> Request: ...
     def start_receive(self, memory: np.ndarray, peer: int | None, tag: int) -> Request: ...
-    def group_of(self, ranks: Sequence[int], number: int) -> Communicator:
+    def group_of(self, ranks: Sequence[int] | None, order: int) -> Communicator | None:
+        """The communicator of some processes, in the order of the numbers they give; all call this, others with None."""
+
+    def group_of_members(self, ranks: Sequence[int], number: int) -> Communicator:
         """The communicator of some of the processes; only they call this, all with the same number."""
 
-    def shrunk(self) -> Communicator:
-        """The communicator of the processes that live; all of them call this."""
+    def regrouped(self, excluded: Sequence[int], seconds: float) -> tuple[list[int], Communicator]:
+        """The ranks that live and are not excluded, and their communicator; all of these call this, and no others."""
 
     def lost_ranks(self) -> list[int]: ...
     def revoke(self) -> None:
         """Make every call of this communicator fail, in all processes."""
 
-    def meet(self, seconds: float) -> bool:
-        """Whether all processes come to this call within the time."""
+    def meet(self, seconds: float, ranks: Sequence[int] | None = None) -> bool:
+        """Whether all processes, or those of some ranks, come to this call within the time."""
 
     def free(self) -> None: ...
 

@@ -60,11 +60,14 @@ class LocalCommunicator:
     def start_receive(self, memory: np.ndarray, peer: int | None, tag: int) -> Any:
         raise EngineError("there is no process to receive from: the group has one process")
 
-    def group_of(self, ranks: Sequence[int], number: int) -> LocalCommunicator:
+    def group_of(self, ranks: Sequence[int] | None, order: int) -> LocalCommunicator | None:
+        return None if ranks is None else self
+
+    def group_of_members(self, ranks: Sequence[int], number: int) -> LocalCommunicator:
         return self
 
-    def shrunk(self) -> LocalCommunicator:
-        return self
+    def regrouped(self, excluded: Sequence[int], seconds: float) -> tuple[list[int], LocalCommunicator]:
+        return [0], self
 
     def lost_ranks(self) -> list[int]:
         return []
@@ -72,7 +75,7 @@ class LocalCommunicator:
     def revoke(self) -> None:
         """No other process uses it."""
 
-    def meet(self, seconds: float) -> bool:
+    def meet(self, seconds: float, ranks: Sequence[int] | None = None) -> bool:
         return True
 
     def free(self) -> None:

@@ -19,6 +19,7 @@ from mindtorch.distributed.reduce_op import RedOpType
 from mindtorch.lazy import lazy
 
 MPI: Any = lazy("mpi4py.MPI")
+mpi4py: Any = lazy("mpi4py")
 
 NOT_INSTALLED = (
     "Distributed package doesn't have MPI built in. Process groups of several processes need it: `pip install "
@@ -42,21 +43,24 @@ def is_installed() -> bool:
     return find_spec("mpi4py") is not None
 
 
-def is_under_launcher() -> bool:
-    """Whether the program was started by `mpiexec`, as one of several processes."""
-    return "OMPI_COMM_WORLD_SIZE" in os.environ or "PMI_SIZE" in os.environ
-
-
 def world() -> MpiCommunicator:
     """The communicator of all processes that were started together; the first call initializes MPI."""
     if not is_installed():
         raise RuntimeError(NOT_INSTALLED)
     # Open MPI looks a second long for network cards of one family; processes on one machine never use them.
     os.environ.setdefault("OMPI_MCA_btl", "^ofi")
-    return MpiCommunicator(MPI.COMM_WORLD.Dup())
+    mpi4py.rc.finalize = False  # at exit it would wait for processes that wait themselves: see `finalize`
+    return MpiCommunicator(MpiCommunicator.run(MPI.COMM_WORLD.Dup))
 
 
-_MEETING = 32002  # the tag of messages that users can't send
+def finalize() -> None:
+    """End MPI, once all processes have left all groups. One that ends without it counts as lost, and waits for none."""
+    MPI.Finalize()
+
+
+# Tags of messages that users can't send.
+_MEETING = 32002
+_REGROUPING = 32003
 
 
 class MpiCommunicator:
@@ -79,41 +83,41 @@ class MpiCommunicator:
     def differences(self, words: Sequence[int]) -> bool:
         # The least of each word and of its negative: they are one another's negatives if all words are the same.
         self._format.pack_into(self._words, 0, *words, *[-word for word in words])
-        self._run(self._comm.Allreduce, MPI.IN_PLACE, self._message, MPI.MIN)
+        self.run(self._comm.Allreduce, MPI.IN_PLACE, self._message, MPI.MIN)
         found = self._format.unpack_from(self._words)
         return any(found[i] != -found[WORDS + i] for i in range(WORDS))
 
     def gather_objects(self, value: Any) -> list[Any]:
-        return self._run(self._comm.allgather, value)
+        return self.run(self._comm.allgather, value)
 
     def all_reduce(self, memory: np.ndarray, op: RedOpType) -> None:
         with _Reducible(memory) as numbers:
-            self._run(self._comm.Allreduce, MPI.IN_PLACE, numbers, self._operation(op, memory))
+            self.run(self._comm.Allreduce, MPI.IN_PLACE, numbers, self._operation(op, memory))
 
     def reduce(self, memory: np.ndarray, op: RedOpType, root: int) -> None:
         operation = self._operation(op, memory)
         if self.rank != root:
-            self._run(self._comm.Reduce, _reducible(memory), None, operation, root)
+            self.run(self._comm.Reduce, _reducible(memory), None, operation, root)
             return
         with _Reducible(memory) as numbers:
-            self._run(self._comm.Reduce, MPI.IN_PLACE, numbers, operation, root)
+            self.run(self._comm.Reduce, MPI.IN_PLACE, numbers, operation, root)
 
     def broadcast(self, memory: np.ndarray, root: int) -> None:
-        self._run(self._comm.Bcast, _bytes(memory), root)
+        self.run(self._comm.Bcast, _bytes(memory), root)
 
     def all_gather(self, output: np.ndarray, memory: np.ndarray) -> None:
-        self._run(self._comm.Allgather, _bytes(memory), _bytes(output))
+        self.run(self._comm.Allgather, _bytes(memory), _bytes(output))
 
     def gather(self, output: np.ndarray | None, memory: np.ndarray, root: int) -> None:
-        self._run(self._comm.Gather, _bytes(memory), None if output is None else _bytes(output), root)
+        self.run(self._comm.Gather, _bytes(memory), None if output is None else _bytes(output), root)
 
     def scatter(self, memory: np.ndarray, parts: np.ndarray | None, root: int) -> None:
-        self._run(self._comm.Scatter, None if parts is None else _bytes(parts), _bytes(memory), root)
+        self.run(self._comm.Scatter, None if parts is None else _bytes(parts), _bytes(memory), root)
 
     def reduce_scatter(self, memory: np.ndarray, parts: np.ndarray, op: RedOpType) -> None:
         numbers = _reducible(parts)
         total = numbers if numbers is not parts else parts.copy()
-        self._run(self._comm.Allreduce, MPI.IN_PLACE, total, self._operation(op, parts))
+        self.run(self._comm.Allreduce, MPI.IN_PLACE, total, self._operation(op, parts))
         memory[...] = total[self.rank * memory.size : (self.rank + 1) * memory.size]
 
     def all_to_all(
@@ -122,35 +126,72 @@ class MpiCommunicator:
         unit = parts.itemsize
         sent = [parts.view(np.uint8), [unit * each for each in counts], MPI.BYTE]
         received = [output.view(np.uint8), [unit * each for each in output_counts], MPI.BYTE]
-        self._run(self._comm.Alltoallv, sent, received)
+        self.run(self._comm.Alltoallv, sent, received)
 
     def barrier(self) -> None:
-        self._run(self._comm.Barrier)
+        self.run(self._comm.Barrier)
 
     # -------------------- messages --------------------
 
     def start_send(self, memory: np.ndarray, peer: int, tag: int) -> MpiRequest:
-        return MpiRequest(self._run(self._comm.Isend, _bytes(memory), peer, tag), self)
+        return MpiRequest(self.run(self._comm.Isend, _bytes(memory), peer, tag), self)
 
     def start_receive(self, memory: np.ndarray, peer: int | None, tag: int) -> MpiRequest:
         source = MPI.ANY_SOURCE if peer is None else peer
-        return MpiRequest(self._run(self._comm.Irecv, _bytes(memory), source, tag), self)
+        return MpiRequest(self.run(self._comm.Irecv, _bytes(memory), source, tag), self)
 
     # -------------------- groups and failures --------------------
 
-    def group_of(self, ranks: Sequence[int], number: int) -> MpiCommunicator:
-        group = self._comm.Get_group().Incl(list(ranks))
-        return MpiCommunicator(self._run(self._comm.Create_group, group, number))
+    def group_of(self, ranks: Sequence[int] | None, order: int) -> MpiCommunicator | None:
+        made = self.run(self._comm.Split, MPI.UNDEFINED if ranks is None else min(ranks), order)
+        return None if ranks is None else MpiCommunicator(made)
+
+    def group_of_members(self, ranks: Sequence[int], number: int) -> MpiCommunicator:
+        return MpiCommunicator(self.run(self._comm.Create_group, self._group(ranks), number))
 
     def reordered(self, rank: int) -> MpiCommunicator:
         """The same processes, each with the rank that it asks for."""
-        made = MpiCommunicator(self._run(self._comm.Split, 0, rank))
+        made = MpiCommunicator(self.run(self._comm.Split, 0, rank))
         if made.rank != rank:
             raise ValueError(f"the processes have asked for the same rank twice, or for one that is missing: {rank}")
         return made
 
-    def shrunk(self) -> MpiCommunicator:
-        return MpiCommunicator(self._run(self._comm.Shrink))
+    def regrouped(self, excluded: Sequence[int], seconds: float) -> tuple[list[int], MpiCommunicator]:
+        # Each survivor tells all others which processes it leaves out and which are dead, until all have named the same.
+        deadline = time.monotonic() + seconds
+        dead = set(self.lost_ranks())
+        lost = dead.union(excluded)
+        while True:
+            named = self._named_by_others(lost, dead, deadline)
+            if all(each == (lost, dead) for each in named):
+                break
+            lost = lost.union(*[each for each, _ in named])
+            dead = dead.union(*[each for _, each in named])
+        kept = [rank for rank in range(self.size) if rank not in lost]
+        if lost == dead:
+            return kept, MpiCommunicator(self.run(self._comm.Shrink))
+        # Shrink would wait for those which live and are left out, and may have stopped.
+        name = f"mindtorch{self._places_in_world()}"
+        return kept, MpiCommunicator(self.run(MPI.Intracomm.Create_from_group, self._group(kept), name))
+
+    def _named_by_others(self, lost: set[int], dead: set[int], deadline: float) -> list[tuple[set[int], set[int]]]:
+        """What the other survivors leave out and take for dead; and what is known then, if some have died meanwhile."""
+        mine = np.array([[rank in each for rank in range(self.size)] for each in (lost, dead)], np.uint8).reshape(-1)
+        others = [rank for rank in range(self.size) if rank != self.rank and rank not in lost]
+        places = self._places_in_world()
+        heard = {rank: mine.copy() for rank in others}
+        pending = {rank: _started(MPI.COMM_WORLD.Irecv, heard[rank], places[rank], self) for rank in others}
+        sent = [_started(MPI.COMM_WORLD.Isend, mine, places[rank], self) for rank in others]
+        gone = {rank for rank, each in pending.items() if not _hears(each, deadline, rank)}
+        del sent
+        named = [_two_sets(each) for rank, each in heard.items() if rank not in gone]
+        return [*named, (lost | gone, dead | gone)] if gone else named
+
+    def _places_in_world(self) -> list[int]:
+        return MPI.Group.Translate_ranks(self._comm.Get_group(), list(range(self.size)), MPI.COMM_WORLD.Get_group())
+
+    def _group(self, ranks: Sequence[int]) -> Any:
+        return self._comm.Get_group().Incl(list(ranks))
 
     def lost_ranks(self) -> list[int]:
         lost = self._comm.Get_failed()
@@ -159,21 +200,23 @@ class MpiCommunicator:
     def revoke(self) -> None:
         self._comm.Revoke()
 
-    def meet(self, seconds: float) -> bool:
+    def meet(self, seconds: float, ranks: Sequence[int] | None = None) -> bool:
         # In each round every process hears from one that has heard from twice as many as in the round before. MPI's own
         # barrier can't be left when it takes too long.
         deadline = time.monotonic() + seconds
+        ranks = range(self.size) if ranks is None else ranks
+        place = ranks.index(self.rank)
         word, distance = np.zeros(1, np.uint8), 1
-        while distance < self.size:
-            self.start_send(word, (self.rank + distance) % self.size, _MEETING)
-            heard = self.start_receive(word.copy(), (self.rank - distance) % self.size, _MEETING)
+        while distance < len(ranks):
+            self.start_send(word, ranks[(place + distance) % len(ranks)], _MEETING)
+            heard = self.start_receive(word.copy(), ranks[(place - distance) % len(ranks)], _MEETING)
             if not heard.arrives_within(deadline - time.monotonic()):
                 return False
             distance *= 2
         return True
 
     def free(self) -> None:
-        self._run(self._comm.Free)
+        self.run(self._comm.Free)
 
     def abort(self, code: int) -> None:
         """End all processes that were started together."""
@@ -182,7 +225,9 @@ class MpiCommunicator:
     def _operation(self, op: RedOpType, memory: np.ndarray) -> Any:
         return self._operations[op][memory.dtype == np.bool_]
 
-    def _run(self, call: Callable[..., Any], *arguments: Any) -> Any:
+    @staticmethod
+    def run(call: Callable[..., Any], *arguments: Any) -> Any:
+        """The result of a call of MPI, or its error as one of ours."""
         try:
             return call(*arguments)
         except MPI.Exception as error:
@@ -231,6 +276,30 @@ class MpiRequest:
     @property
     def nbytes(self) -> int:
         return self._status.Get_count(MPI.BYTE)
+
+
+def _started(call: Callable[..., Any], memory: np.ndarray, peer: int, communicator: MpiCommunicator) -> Any:
+    """A message between survivors; None for a peer that is lost already."""
+    try:
+        return MpiRequest(communicator.run(call, _bytes(memory), peer, _REGROUPING), communicator)
+    except PeerLost:
+        return None
+
+
+def _hears(request: MpiRequest | None, deadline: float, rank: int) -> bool:
+    """Whether a message arrives; False when its sender is lost."""
+    try:
+        arrived = request is not None and request.arrives_within(deadline - time.monotonic())
+    except PeerLost:
+        return False
+    if request is not None and not arrived:
+        raise EngineError(f"the process of rank {rank} did not come to shrink_group in time")
+    return arrived
+
+
+def _two_sets(flags: np.ndarray) -> tuple[set[int], set[int]]:
+    first, second = flags.reshape(2, -1)
+    return set(np.flatnonzero(first).tolist()), set(np.flatnonzero(second).tolist())
 
 
 def _bytes(memory: np.ndarray) -> Any:

@@ -1,0 +1,1 @@
+"""`torch.distributed.elastic`: what programs use that are restarted when one of their processes fails."""

@@ -1,0 +1,63 @@
+"""What `mpiexec` runs for processes that it has not started: one of these for each of them.
+
+It hands on the environment that `mpiexec` gives to a process of its own, so that the other one can take its place under
+MPI, and ends when that one ends: `mpiexec` takes the end of an attendant for that of the process. Started as
+`python -I -S attendant.py FOLDER STARTER`; uses nothing but the standard library, as it has to start quickly.
+"""
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+
+_PAUSE = 0.002
+
+
+def written(path: Path, content: str) -> None:
+    """Write a file so that others see all of it or nothing."""
+    draft = path.with_suffix(".draft")
+    draft.write_text(content)
+    draft.replace(path)
+
+
+def _process_of(path: Path, starter: int) -> int:
+    while not path.exists():
+        if not _lives(starter):
+            sys.exit(1)
+        time.sleep(_PAUSE)
+    return int(path.read_text())
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _wait_for(process: int) -> None:
+    try:
+        descriptor = os.pidfd_open(process)
+    except ProcessLookupError:
+        return
+    watched = select.poll()
+    watched.register(descriptor, select.POLLIN)
+    watched.poll()
+
+
+def main() -> None:
+    """Attend to the process of this rank."""
+    folder, starter = Path(sys.argv[1]), int(sys.argv[2])
+    rank = os.environ["OMPI_COMM_WORLD_RANK"]
+    written(folder / f"environment{rank}", json.dumps(dict(os.environ)))
+    _wait_for(_process_of(folder / f"process{rank}", starter))
+    if not (folder / f"finished{rank}").exists():
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Processes that were started one by one, as by `multiprocessing.spawn`, become those of an MPI program.
+
+MPI has no call for that. The process of rank 0 starts `mpiexec` with an attendant for each rank; each process takes
+over the environment of its attendant before it initializes MPI, and is the process of that rank from then on.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import timedelta
+from pathlib import Path
+
+from mindtorch.distributed.engines import attendant, mpi
+from mindtorch.distributed.errors import DistBackendError
+from mindtorch.distributed.stores import Store
+
+_PAUSE = 0.002
+_WITH_REMOVAL = ("sh", "-c", '"$@"; rm -rf "$0"')  # runs a command and then removes a folder, whatever has happened
+
+
+def mpiexec() -> str:
+    """The program that starts processes under MPI: the one of this Python, or of the path."""
+    beside = Path(sys.executable).parent / "mpiexec"
+    found = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if found is None or not mpi.is_installed():
+        raise RuntimeError(mpi.NOT_INSTALLED)
+    return found
+
+
+def mpiexec_command(count: int) -> list[str]:
+    """The beginning of a command that starts so many processes on this machine."""
+    made = [mpiexec(), "--with-ft", "ulfm", "--oversubscribe", "-n", str(count)]
+    return [*made, "--allow-run-as-root"] if os.geteuid() == 0 else made
+
+
+def yield_when_crowded(count: int) -> None:
+    """Have processes that wait let others run where there are more of them than cores; else they keep a core busy."""
+    if count > len(os.sched_getaffinity(0)):
+        os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+
+
+def join(store: Store, rank: int, size: int, timeout: timedelta) -> None:
+    """Make this process one of an MPI program; all call this, and meet in the store."""
+    yield_when_crowded(size)
+    if rank == 0:
+        _start(store, size)
+    folder = _folder(store, rank, timeout)
+    environment = _of_attendant(folder, rank, timeout)
+    added = {name: value for name, value in environment.items() if name not in os.environ}
+    os.environ.update(added)
+    attendant.written(folder / f"process{rank}", str(os.getpid()))
+    atexit.register(_finish, folder, rank)
+
+
+def is_joined() -> bool:
+    """Whether this process has an attendant."""
+    return "MINDTORCH_ATTENDANTS" in os.environ
+
+
+def _start(store: Store, size: int) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="mindtorch-attendants-"))
+    with (folder / "mpiexec").open("wb") as log:
+        started = subprocess.Popen(
+            [
+                *_WITH_REMOVAL,
+                str(folder),
+                *mpiexec_command(size),
+                sys.executable,
+                "-I",
+                "-S",
+                attendant.__file__,
+                str(folder),
+                str(os.getpid()),
+            ],
+            env={**os.environ, "MINDTORCH_ATTENDANTS": str(folder)},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    (folder / "number").write_text(str(started.pid))
+    store.set("attendants", json.dumps([socket.gethostname(), str(folder)]))
+
+
+def _folder(store: Store, rank: int, timeout: timedelta) -> Path:
+    store.wait(["attendants"], timeout)
+    host, folder = json.loads(store.get("attendants"))
+    if host != socket.gethostname() or not Path(folder).exists():
+        raise RuntimeError(
+            f"rank {rank} runs on {socket.gethostname()} and rank 0 on {host}, or has ended: processes on several "
+            "machines have to be started together, by `python -m mindtorch.distributed.run --hostfile`, `mpiexec "
+            "--with-ft ulfm` or `srun --mpi=pmix`."
+        )
+    return Path(folder)
+
+
+def _of_attendant(folder: Path, rank: int, timeout: timedelta) -> dict[str, str]:
+    path = folder / f"environment{rank}"
+    deadline = time.monotonic() + timeout.total_seconds()
+    process = int((folder / "number").read_text())
+    while not path.exists():
+        if time.monotonic() > deadline or not _runs(process):
+            raise DistBackendError(f"mpiexec has started no processes: {(folder / 'mpiexec').read_text()}")
+        time.sleep(_PAUSE)
+    return json.loads(path.read_text())
+
+
+def _runs(process: int) -> bool:
+    """Whether a process runs; one that has ended and was not waited for does not."""
+    status = Path(f"/proc/{process}/stat")
+    if not Path("/proc").exists():
+        return True
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def _finish(folder: Path, rank: int) -> None:
+    """At the very end, after MPI: this process ends by itself."""
+    if folder.exists():
+        (folder / f"finished{rank}").touch()
