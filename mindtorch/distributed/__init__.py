@@ -29,6 +29,10 @@ from mindtorch.distributed.errors import DistError as DistError
 from mindtorch.distributed.errors import DistNetworkError as DistNetworkError
 from mindtorch.distributed.errors import DistStoreError as DistStoreError
 from mindtorch.distributed.errors import QueueEmptyError as QueueEmptyError
+from mindtorch.distributed.flight_recorder import dump_trace as _dump_fr_trace  # noqa: F401
+from mindtorch.distributed.flight_recorder import dump_trace as _dump_nccl_trace  # noqa: F401
+from mindtorch.distributed.flight_recorder import dump_trace_json as _dump_fr_trace_json  # noqa: F401
+from mindtorch.distributed.flight_recorder import dump_trace_json as _dump_nccl_trace_json  # noqa: F401
 from mindtorch.distributed.messages import P2POp as P2POp
 from mindtorch.distributed.messages import batch_isend_irecv as batch_isend_irecv
 from mindtorch.distributed.messages import irecv as irecv

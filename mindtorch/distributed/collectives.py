@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-import numpy as np
-
 from mindtorch.distributed.checks import check_same_dtype, check_tensor, check_tensor_list, memory_of, number_of
 from mindtorch.distributed.engines.communicator import Communicator
 from mindtorch.distributed.memory import (

@@ -9,6 +9,7 @@ from mindtorch.autograd.history import mark_written
 from mindtorch.distributed.checks import check_tensor, memory_of
 from mindtorch.distributed.engines.communicator import Request
 from mindtorch.distributed.memory import Memory, deliver, index_of, is_part_of
+from mindtorch.distributed.op_types import OpType
 from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.work import Work
 from mindtorch.distributed.world import get_global_rank, get_group_rank, group_or_default, is_member
@@ -29,7 +30,8 @@ def isend(
             "Invalid destination rank: destination rank should not be the same as the rank of the current process."
         )
     memory = memory_of(tensor, p2p=True)
-    return chosen.message(lambda: chosen.engine_of(memory).start_send(memory, peer, tag), tensor, lambda request: None)
+    start = lambda: chosen.engine_of(memory).start_send(memory, peer, tag)  # noqa: E731
+    return chosen.message(start, tensor, lambda request: None, OpType.SEND, peer)
 
 
 def irecv(
@@ -45,7 +47,7 @@ def irecv(
         raise ValueError("Invalid source rank: source rank should not be the same as the rank of the current process.")
     memory = memory_of(tensor, p2p=True)
     start = lambda: chosen.engine_of(memory).start_receive(memory, peer, tag)  # noqa: E731
-    return chosen.message(start, tensor, _taker(tensor, memory))
+    return chosen.message(start, tensor, _taker(tensor, memory), OpType.RECV, peer)
 
 
 def _taker(tensor: Tensor, memory: Memory) -> Callable[[Request], None]:
@@ -156,10 +158,17 @@ def _begin_on_device(ops: list[P2POp]) -> list[Work]:
         (lambda request: None) if each.op is isend else _taker(each.tensor, memory)
         for each, memory in zip(ops, memories, strict=True)
     ]
-    return [group.message(start, each.tensor, finish) for each, finish in zip(ops, finishes, strict=True)]
+    return [
+        group.message(start, each.tensor, finish, _kind(each), each.group_peer)
+        for each, finish in zip(ops, finishes, strict=True)
+    ]
 
 
 def _begin(each: P2POp) -> Any:
     if each.op is isend:
         return isend(each.tensor, group=each.group, tag=each.tag, group_dst=each.group_peer)
     return irecv(each.tensor, group=each.group, tag=each.tag, group_src=each.group_peer)
+
+
+def _kind(each: P2POp) -> OpType:
+    return OpType.SEND if each.op is isend else OpType.RECV

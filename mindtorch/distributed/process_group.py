@@ -80,6 +80,7 @@ class ProcessGroup:
         self._nan_check = checks.nan_check_is_wanted()
         self._sequence = self._messages = self._operations = 0
         self._queue: Queue | None = None
+        RECORDER.add_group(self)
         WATCHDOG.add(self)
 
     def rank(self) -> int:
@@ -202,13 +203,16 @@ class ProcessGroup:
 
     # -------------------- messages --------------------
 
-    def message(self, start: Callable[[], Any], tensor: Tensor, finish: Callable[[Any], None]) -> Message:
+    def message(
+        self, start: Callable[[], Any], tensor: Tensor, finish: Callable[[Any], None], kind: OpType, peer: int | None
+    ) -> Message:
         """A message that was started, as work to wait for."""
         if self.failure is not None:
             raise self.failure_error()
         self._messages += 1
+        entry = RECORDER.message(self, kind, tensor, self._messages, self._next_operation(), peer)
         try:
-            return Message(self, start(), tensor, finish)
+            return Message(self, start(), tensor, finish, entry)
         except EngineError as error:
             raise self.failed(error) from None
 
@@ -226,6 +230,7 @@ class ProcessGroup:
             elif isinstance(error, PeerLost):
                 self.abort(str(error))
             else:
+                RECORDER.dump_after_failure()
                 self.failure = "another process of the group has aborted it, because a process has left or was late"
         if self.failure is not None:
             return self.failure_error()
@@ -235,6 +240,7 @@ class ProcessGroup:
         """End the collectives of the group in all processes; they get an error with the reason."""
         if self.failure is None:
             self.failure = reason
+            RECORDER.dump_after_failure()
             self.communicator.revoke()
 
     def shutdown(self, deadline: float | None = None) -> None:

@@ -1,8 +1,8 @@
 """Start a program as several processes: `python -m mindtorch.distributed.run --nproc-per-node 2 program.py args`.
 
-Takes the options of `torchrun`. The processes of one machine are started here, watched, and started again after a failure
-if that is asked for; they find each other when they call `init_process_group`. Those of several machines are started by
-`mpiexec`, with the machines of `--hostfile`.
+Takes the options of `torchrun`. The processes of one machine are started here, watched, and started again after a
+failure if that is asked for; they find each other when they call `init_process_group`. Those of several machines are
+started by `mpiexec`, with the machines of `--hostfile`.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         run(plan(options, folder))
     except ChildFailedError as error:
-        print(error, file=sys.stderr, flush=True)
+        sys.stderr.write(f"{error}\n")
         raise SystemExit(1) from None
     except SignalException as error:
         raise SystemExit(128 + error.sigval) from None

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from mindtorch.distributed.flight_recorder import dump_on_timeout
+from mindtorch.distributed.flight_recorder import RECORDER
 
 if TYPE_CHECKING:
     from mindtorch.distributed.process_group import ProcessGroup
@@ -51,12 +51,12 @@ class Watchdog:
                     return
             for group in groups:
                 _look_at(group)
+            RECORDER.dump_if_asked()
 
 
 def _look_at(group: ProcessGroup) -> None:
-    if group.failure is not None:
-        return
-    group.look_at_devices()
+    if group.failure is None:
+        group.look_at_devices()
     started = group.started
     if started is None:
         return
@@ -66,7 +66,6 @@ def _look_at(group: ProcessGroup) -> None:
         return
     if group.failure is None:
         text = group.timeout_text(kind, call, int(1000 * (time.monotonic() - since)))
-        dump_on_timeout(text)
         group.abort(text)
     elif late > _STUCK and group.started is started:
         _take_down(group)

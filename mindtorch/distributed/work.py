@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from mindtorch.distributed.engines.communicator import EngineError, Request
+from mindtorch.distributed.flight_recorder import RECORDER, Entry
 from mindtorch.futures import Future
 from mindtorch.tensor import Tensor
 
@@ -84,12 +85,18 @@ class Message(Work):
     """A message that is under way; who waits for it drives it."""
 
     def __init__(
-        self, group: ProcessGroup, request: Request, tensor: Tensor, finish: Callable[[Request], None]
+        self,
+        group: ProcessGroup,
+        request: Request,
+        tensor: Tensor,
+        finish: Callable[[Request], None],
+        entry: Entry | None = None,
     ) -> None:
         super().__init__([tensor])
         self._group = group
         self._request = request
         self._at_end = finish
+        self._entry = entry
 
     def is_completed(self) -> bool:
         if not self._done.is_set():
@@ -127,6 +134,7 @@ class Message(Work):
         try:
             if self._request.test():
                 self._at_end(self._request)
+                RECORDER.completed(self._entry)
                 self._finish(None)
         except EngineError as error:
             self._finish(self._group.failed(error))

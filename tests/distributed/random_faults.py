@@ -1,11 +1,11 @@
 """Training runs of several processes in which one of them goes wrong at a random moment.
 
-`python -m tests.distributed.random_faults --count 500` runs so many of them and prints the table of what was seen. A case
-is one number: the number of processes, which of them goes wrong, how, where, and after what delay follow from it.
+`python -m tests.distributed.random_faults --count 500` runs so many of them and prints the table of what was seen. A
+case is one number: how many processes there are, which goes wrong, how, where and after what delay follow from it.
 
-Nothing may hang; the others get the right error within a second, or after the time-out where nothing can be seen of the
-fault; none goes on with wrong numbers; the survivors can make a group without the faulty process; and no process, and no
-file, is left. The processes are forks of this one, which saves them the import.
+Nothing may hang; the others get the right error within a second, or after the time-out where nothing can be seen of
+the fault; none goes on with wrong numbers; the survivors can make a group without the faulty process; no process and no
+file is left. The processes are forks of this one, which saves them the import.
 """
 
 import argparse
@@ -425,6 +425,11 @@ def judge_survivor(case: Case, rank: int, said, since: float, limit: float) -> l
     return found
 
 
+def say(*parts: object, sep: str = " ") -> None:
+    sys.stdout.write(sep.join(map(str, parts)) + "\n")
+    sys.stdout.flush()
+
+
 def main() -> int:
     """Run cases; exit code 1 if anything was wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -444,13 +449,13 @@ def main() -> int:
         table.setdefault(case.fault, []).append(delay)
         wrong[case.fault] += bool(found)
         if found:
-            print(case, *found, sep="\n    ", flush=True)
+            say(case, *found, sep="\n    ")
     for fault, delays in table.items():
         median, worst = sorted(delays)[len(delays) // 2], max(delays)
-        print(
+        say(
             f"{fault:12} {len(delays):4} cases, {wrong[fault]:3} wrong, errors after {median:.2f} s, worst {worst:.2f} s"
         )
-    print(f"{sum(map(len, table.values()))} cases, {wrong.total()} wrong")
+    say(f"{sum(map(len, table.values()))} cases, {wrong.total()} wrong")
     return int(bool(wrong.total()))
 
 

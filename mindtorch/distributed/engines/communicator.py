@@ -67,7 +67,7 @@ class Communicator(Protocol):
     def start_send(self, memory: np.ndarray, peer: int, tag: int) -> Request: ...
     def start_receive(self, memory: np.ndarray, peer: int | None, tag: int) -> Request: ...
     def group_of(self, ranks: Sequence[int] | None, order: int) -> Communicator | None:
-        """The communicator of some processes, in the order of the numbers they give; all call this, others with None."""
+        """The communicator of some processes, in the order of their numbers; all call this, the others with None."""
 
     def group_of_members(self, ranks: Sequence[int], number: int) -> Communicator:
         """The communicator of some of the processes; only they call this, all with the same number."""

@@ -157,7 +157,7 @@ class MpiCommunicator:
         return made
 
     def regrouped(self, excluded: Sequence[int], seconds: float) -> tuple[list[int], MpiCommunicator]:
-        # Each survivor tells all others which processes it leaves out and which are dead, until all have named the same.
+        # Each survivor tells all others which processes it leaves out and which are dead, until all name the same.
         deadline = time.monotonic() + seconds
         dead = set(self.lost_ranks())
         lost = dead.union(excluded)

@@ -122,7 +122,7 @@ def run(plan: Plan) -> None:
             if not failures:
                 return
             if attempt < plan.max_restarts:
-                print(_restart_text(plan, attempt, failures), file=sys.stderr, flush=True)
+                sys.stderr.write(f"{_restart_text(plan, attempt, failures)}\n")
         raise ChildFailedError(plan.name, failures)
     finally:
         for number, handler in before.items():
