@@ -12,6 +12,7 @@ import socketserver
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -80,11 +81,12 @@ class TCPStore(Store):
 
     def _meet(self, world_size: int) -> None:
         self.add("init/", 1)
-        deadline = time.monotonic() + self.timeout.total_seconds()
+        since = time.monotonic()
         while self._server is not None and int(self.get("init/")) < world_size:
-            if time.monotonic() > deadline:
+            seconds = time.monotonic() - since
+            if seconds > self.timeout.total_seconds():
                 raise DistStoreError(
-                    f"Timed out after {max(1, int(self.timeout.total_seconds()))} seconds waiting for clients. "
+                    f"Timed out after {int(seconds) + 1} seconds waiting for clients. "
                     f"{int(self.get('init/'))}/{world_size} clients joined."
                 )
             time.sleep(_PAUSE / 2)
@@ -165,7 +167,8 @@ class _Server(socketserver.ThreadingTCPServer):
         threading.Thread(target=self.shutdown, daemon=True).start()
         self.socket.close()
         for each in self._clients:
-            each.close()
+            with suppress(OSError):  # it has hung up already
+                each.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that ends in the middle of a question is no error of the server."""

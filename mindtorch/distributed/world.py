@@ -15,7 +15,7 @@ from typing import Any
 from mindtorch.backends.npu.runtime import libraries
 from mindtorch.device import accelerator
 from mindtorch.distributed.engines import mpi
-from mindtorch.distributed.engines.communicator import Communicator, EngineError
+from mindtorch.distributed.engines.communicator import Communicator, EngineError, Purpose
 from mindtorch.distributed.engines.joining import is_joined, join
 from mindtorch.distributed.engines.local import LocalCommunicator
 from mindtorch.distributed.errors import DistBackendError, DistNetworkError
@@ -386,11 +386,16 @@ def new_group(
 def _made(parent: ProcessGroup, ranks: Sequence[int] | None, timeout: timedelta | None) -> Communicator | None:
     """The communicator of some processes of a group, once all processes of the group have asked for theirs."""
     order = 0 if ranks is None else ranks.index(parent.rank())
-    _meet_in(parent, range(parent.size()), timeout)
+    everyone = range(parent.size())
+    _meet_in(parent, everyone, timeout)
     try:
-        return parent.communicator.group_of(ranks, order)
+        made = parent.communicator.group_of(ranks, order)
     except EngineError as error:
         raise parent.failed(error) from None
+    _meet_in(parent, everyone, timeout)  # MPI breaks when one leaves while others make the communicator
+    if made is not None and made.size != len(ranks or ()):
+        raise RuntimeError(f"the processes have asked for different groups; this one for that of the ranks {ranks}")
+    return made
 
 
 def _made_by_members(parent: ProcessGroup, ranks: Sequence[int], timeout: timedelta | None) -> Communicator:
@@ -401,7 +406,7 @@ def _made_by_members(parent: ProcessGroup, ranks: Sequence[int], timeout: timede
         made = parent.communicator.group_of_members(ranks, number)
     except EngineError as error:
         raise parent.failed(error) from None
-    _meet_in(parent, ranks, timeout)  # MPI breaks when one leaves while others make the communicator
+    _meet_in(parent, ranks, timeout)  # as in `_made`
     return made
 
 
@@ -410,7 +415,7 @@ def _meet_in(parent: ProcessGroup, ranks: Sequence[int], timeout: timedelta | No
         raise parent.failure_error()
     seconds = (timeout or parent.timeout).total_seconds()
     try:
-        if not parent.communicator.meet(seconds, ranks):
+        if not parent.communicator.meet(seconds, ranks, Purpose.MAKE_GROUP):
             parent.abort(f"not all processes of ranks {list(ranks)} came to make their group within {seconds:g} s")
             raise parent.failure_error()
     except EngineError as error:

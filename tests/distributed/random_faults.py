@@ -273,7 +273,7 @@ def go_on(program: Program) -> None:
         dist.shrink_group([program.case.victim])
         tensor = torch.ones(3)
         dist.all_reduce(tensor)
-        program.check(tensor, program.size - 1.0)
+        program.check(tensor, float(dist.get_world_size()))
         program.note(shrunk=dist.get_world_size())
         dist.destroy_process_group()
     except (RuntimeError, ValueError) as error:
@@ -415,6 +415,8 @@ def judge_survivor(case: Case, rank: int, said, since: float, limit: float) -> l
         is_free = case.moment == "destroy" or case.fault.endswith("later")
         return [] if is_free and has(said, "done") else [f"rank {rank} got no error: {said[-1:]}"]
     found = []
+    if any("shrunk" in each and each["shrunk"] != case.ranks - 1 for each in said):
+        found.append(f"rank {rank} lost others than the faulty process: {said[-2:]}")
     texts = _TEXTS_OF_INIT if case.moment == "init" else _TEXTS
     if not any(text in error["error"] for text in texts):
         found.append(f"rank {rank} got another error: {error['error']}")
@@ -452,9 +454,8 @@ def main() -> int:
             say(case, *found, sep="\n    ")
     for fault, delays in table.items():
         median, worst = sorted(delays)[len(delays) // 2], max(delays)
-        say(
-            f"{fault:12} {len(delays):4} cases, {wrong[fault]:3} wrong, errors after {median:.2f} s, worst {worst:.2f} s"
-        )
+        times = f"errors after {median:.2f} s, worst {worst:.2f} s"
+        say(f"{fault:12} {len(delays):4} cases, {wrong[fault]:3} wrong, {times}")
     say(f"{sum(map(len, table.values()))} cases, {wrong.total()} wrong")
     return int(bool(wrong.total()))
 

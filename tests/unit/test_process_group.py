@@ -1,5 +1,6 @@
 """A process group of one process, which needs no MPI; stores; and what is said of wrong calls."""
 
+import socket
 import subprocess
 import sys
 import threading
@@ -9,7 +10,6 @@ import pytest
 
 import mindtorch as torch
 import mindtorch.distributed as dist
-from mindtorch.distributed.run import command, parser
 
 
 @pytest.fixture
@@ -168,11 +168,29 @@ def _stores(kind, tmp_path):
     return store, store
 
 
-def test_the_command_of_the_launcher(monkeypatch):
-    monkeypatch.setattr("mindtorch.distributed.run._mpiexec", lambda: "/bin/mpiexec")
-    options = parser().parse_args(["--nproc-per-node", "3", "-m", "program", "--lr", "1"])
-    made = command(options)
-    assert made[:6] == ["/bin/mpiexec", "--with-ft", "ulfm", "--oversubscribe", "-n", "3"]
-    assert made[-4:] == ["module", "program", "--lr", "1"]
-    with pytest.raises(SystemExit, match="--nproc-per-node takes a positive number, not '-1'"):
-        command(parser().parse_args(["--nproc-per-node=-1", "program"]))
+@pytest.mark.parametrize("kind", ["hash", "file", "tcp"])
+def test_stores_of_several_threads(kind, tmp_path):
+    store, _ = _stores(kind, tmp_path)
+
+    def work():
+        own = store.clone()
+        for _ in range(20):
+            own.add("sum", 1)
+            own.append("text", "x")
+        own.barrier("all", 4)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert store.get("sum") == b"80" and store.get("text") == 80 * b"x" and store.get("all") == b"4"
+
+
+def test_a_client_that_has_stopped_delays_no_other():
+    server = dist.TCPStore("localhost", is_master=True, wait_for_workers=False)
+    with socket.create_connection(("localhost", server.port)) as stopped:
+        stopped.sendall(b'["set", "a"')
+        client = dist.TCPStore("localhost", server.port, wait_for_workers=False)
+        client.set("b", "1")
+        assert client.get("b") == b"1" and not server.check(["a"])

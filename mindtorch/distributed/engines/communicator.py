@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,6 +21,13 @@ class PeerLost(EngineError):
 
 class Revoked(EngineError):
     """The communicator was aborted, here or by another process."""
+
+
+class Purpose(IntEnum):
+    """What processes meet for: one that leaves is not to be taken for one that makes a group."""
+
+    LEAVE = 0
+    MAKE_GROUP = 1
 
 
 class Request(Protocol):
@@ -79,7 +87,7 @@ class Communicator(Protocol):
     def revoke(self) -> None:
         """Make every call of this communicator fail, in all processes."""
 
-    def meet(self, seconds: float, ranks: Sequence[int] | None = None) -> bool:
+    def meet(self, seconds: float, ranks: Sequence[int] | None = None, purpose: Purpose = Purpose.LEAVE) -> bool:
         """Whether all processes, or those of some ranks, come to this call within the time."""
 
     def free(self) -> None: ...

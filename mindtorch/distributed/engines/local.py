@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.distributed.engines.communicator import EngineError
+from mindtorch.distributed.engines.communicator import EngineError, Purpose
 from mindtorch.distributed.reduce_op import RedOpType
 
 
@@ -75,7 +75,7 @@ class LocalCommunicator:
     def revoke(self) -> None:
         """No other process uses it."""
 
-    def meet(self, seconds: float, ranks: Sequence[int] | None = None) -> bool:
+    def meet(self, seconds: float, ranks: Sequence[int] | None = None, purpose: Purpose = Purpose.LEAVE) -> bool:
         return True
 
     def free(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.distributed.engines.communicator import WORDS, EngineError, PeerLost, Revoked
+from mindtorch.distributed.engines.communicator import WORDS, EngineError, PeerLost, Purpose, Revoked
 from mindtorch.distributed.reduce_op import RedOpType
 from mindtorch.lazy import lazy
 
@@ -59,7 +59,7 @@ def finalize() -> None:
 
 
 # Tags of messages that users can't send.
-_MEETING = 32002
+_MEETING = 32010  # and the purpose
 _REGROUPING = 32003
 
 
@@ -200,16 +200,16 @@ class MpiCommunicator:
     def revoke(self) -> None:
         self._comm.Revoke()
 
-    def meet(self, seconds: float, ranks: Sequence[int] | None = None) -> bool:
+    def meet(self, seconds: float, ranks: Sequence[int] | None = None, purpose: Purpose = Purpose.LEAVE) -> bool:
         # In each round every process hears from one that has heard from twice as many as in the round before. MPI's own
         # barrier can't be left when it takes too long.
         deadline = time.monotonic() + seconds
         ranks = range(self.size) if ranks is None else ranks
         place = ranks.index(self.rank)
-        word, distance = np.zeros(1, np.uint8), 1
+        word, distance, tag = np.zeros(1, np.uint8), 1, _MEETING + purpose
         while distance < len(ranks):
-            self.start_send(word, ranks[(place + distance) % len(ranks)], _MEETING)
-            heard = self.start_receive(word.copy(), ranks[(place - distance) % len(ranks)], _MEETING)
+            self.start_send(word, ranks[(place + distance) % len(ranks)], tag)
+            heard = self.start_receive(word.copy(), ranks[(place - distance) % len(ranks)], tag)
             if not heard.arrives_within(deadline - time.monotonic()):
                 return False
             distance *= 2

@@ -203,7 +203,8 @@ def _progress(group: Group, rank: int, is_there: bool) -> str:
 _STYLE = """body{font:14px/1.5 system-ui,sans-serif;margin:2rem;color:#222}
 table{border-collapse:collapse;margin:.5rem 0}th{background:#f4f4f4}
 th,td{border:1px solid #ccc;padding:.25rem .6rem;text-align:left;font-size:13px}
-.completed{background:#e6f4ea}.started{background:#fef7e0}.missing{background:#fce8e6}.differs{outline:2px solid #c5221f}
+.completed{background:#e6f4ea}.started{background:#fef7e0}.missing{background:#fce8e6}
+.differs{outline:2px solid #c5221f}
 li{color:#a50e0e}"""
 
 

@@ -100,7 +100,7 @@ def _copied(plan: Plan, rank: int, bit: int, source: BinaryIO, path: Path) -> th
     prefix = f"[{plan.role}{rank}]:".encode() if plan.tee.get(rank, 0) & bit or plan.is_tagged else b""
 
     def copy() -> None:
-        with path.open("wb") if is_kept else open(os.devnull, "wb") as file:
+        with source, path.open("wb") if is_kept else open(os.devnull, "wb") as file:
             for line in source:
                 file.write(line)
                 file.flush()
