@@ -64,10 +64,8 @@ def test_the_summary_names_the_first_failure():
 
 
 def test_output_in_files_and_on_the_console(tmp_path):
-    printed = launch(
-        "--nproc-per-node=2", "--log-dir", str(tmp_path), "--tee=0:1", "--redirects=1:3", "--role=r", PROGRAM, "restart",
-        code=1,
-    )  # fmt: skip
+    options = ["--nproc-per-node=2", "--log-dir", str(tmp_path), "--tee=0:1", "--redirects=1:3", "--role=r"]
+    printed = launch(*options, PROGRAM, "restart", code=1)
     logs = {path.relative_to(path.parents[2]).as_posix() for path in tmp_path.rglob("*.log")}
     assert {"attempt_0/0/stdout.log", "attempt_0/1/stdout.log", "attempt_0/1/stderr.log"} <= logs
     assert "the first attempt" in next(tmp_path.rglob("1/stderr.log")).read_text()

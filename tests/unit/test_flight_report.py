@@ -27,13 +27,19 @@ def dumps(*entries):
 
 CASES = {
     "well": (([entry(1)], [entry(1)]), "nothing is wrong"),
-    "behind": (([entry(1), entry(2, state="started")], [entry(1)]), "rank 0 entered call 2, all_reduce(Float[4]), rank 1 did not: rank 1 ended with call 1"),
+    "behind": (
+        ([entry(1), entry(2, state="started")], [entry(1)]),
+        "rank 0 entered call 2, all_reduce(Float[4]), rank 1 did not: rank 1 ended with call 1",
+    ),
     "size": (([entry(1)], [entry(1, sizes=(5,))]), "rank 0: all_reduce(Float[4]); rank 1: all_reduce(Float[5])"),
     "dtype": (([entry(1)], [entry(1, dtype="Int")]), "rank 1: all_reduce(Int[4])"),
     "kind": (([entry(1)], [entry(1, kind="barrier")]), "rank 1: barrier(Float[4])"),
     "stuck": (([entry(1, state="started")], [entry(1, state="started")]), "ranks 0, 1 did not come back from call 1"),
     "silent": (([entry(1)], None), "rank 1 left no dump"),
-    "message": (([entry(1, "recv 0<-1", state="started", peer=1)], []), "rank 0: message 1, recv 0<-1(Float[4]) was not finished"),
+    "message": (
+        ([entry(1, "recv 0<-1", state="started", peer=1)], []),
+        "rank 0: message 1, recv 0<-1(Float[4]) was not finished",
+    ),
     "ring": (([entry(7)], [entry(6), entry(7)]), "nothing is wrong"),
 }  # fmt: skip
 

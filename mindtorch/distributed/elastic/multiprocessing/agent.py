@@ -67,6 +67,10 @@ class Worker:
             if hasattr(each, "close"):
                 each.close()
 
+    def failure(self) -> ProcessFailure:
+        """What is known of its end."""
+        return ProcessFailure(self.rank, self.process.pid, self.process.wait(), self.error_file)
+
     def finish(self) -> int:
         """Wait for its end and for what it has printed; the exit code."""
         code = self.process.wait()
@@ -148,11 +152,15 @@ def _attempt(plan: Plan, attempt: int) -> dict[int, ProcessFailure]:
     try:
         for rank in range(plan.count):
             workers.append(Worker(plan, rank, attempt))
-        return _watch(plan, workers)
+        failures = _watch(plan, workers)
     finally:
         stop([each.process for each in workers])
         for each in workers:
             each.finish()
+    if failures:
+        # One that told of an exception may end later than those which failed because of it.
+        failures |= {each.rank: each.failure() for each in workers if os.path.exists(each.error_file)}
+    return dict(sorted(failures.items(), key=lambda item: item[1].moment))
 
 
 def _watch(plan: Plan, workers: Sequence[Worker]) -> dict[int, ProcessFailure]:
@@ -163,9 +171,8 @@ def _watch(plan: Plan, workers: Sequence[Worker]) -> dict[int, ProcessFailure]:
             for descriptor in connection.wait(list(running)):
                 worker = running.pop(descriptor)  # type: ignore[call-overload]
                 os.close(descriptor)  # type: ignore[arg-type]
-                code = worker.process.wait()
-                if code:
-                    failures[worker.rank] = ProcessFailure(worker.rank, worker.process.pid, code, worker.error_file)
+                if worker.process.wait():
+                    failures[worker.rank] = worker.failure()
     finally:
         for descriptor in running:
             os.close(descriptor)

@@ -72,13 +72,12 @@ class ProcessFailure:
         self.rank = local_rank if rank is None else rank
         self.pid = pid
         self.exitcode = exitcode
-        self.timestamp = int(time.time())
         told = _read(error_file)
+        self.moment = Path(error_file).stat().st_mtime if told else time.time()
+        self.timestamp = int(self.moment)
         self.error_file = error_file if told else _UNKNOWN
         self.error_file_data: dict[str, Any] = told
         self.message = told["message"] if told else self._message_of_code()
-        if told and isinstance(self.message, dict):
-            self.timestamp = int(self.message["extraInfo"]["timestamp"])
 
     def _message_of_code(self) -> str:
         return f"Signal {-self.exitcode} ({self.signal_name()}) received by PID {self.pid}" if self.exitcode < 0 else ""
