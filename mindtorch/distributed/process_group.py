@@ -201,6 +201,17 @@ class ProcessGroup:
                 self.abort(self.timeout_text(call.kind, call, int(1000 * seconds)))
             each.fail(str(self.failure_error()))
 
+    def watched(self, make: Callable[[], Any]) -> Any:
+        """Have the engine do something that all processes take part in; the watchdog ends it after the timeout."""
+        call = Call(OpType.BARRIER, (), (), None, (int(OpType.BARRIER), 0, 0), lambda communicator: None)
+        self.started = (call.kind, time.monotonic(), call)
+        try:
+            return make()
+        except EngineError as error:
+            raise self.failed(error) from None
+        finally:
+            self.started = None
+
     # -------------------- messages --------------------
 
     def message(

@@ -388,10 +388,7 @@ def _made(parent: ProcessGroup, ranks: Sequence[int] | None, timeout: timedelta 
     order = 0 if ranks is None else ranks.index(parent.rank())
     everyone = range(parent.size())
     _meet_in(parent, everyone, timeout)
-    try:
-        made = parent.communicator.group_of(ranks, order)
-    except EngineError as error:
-        raise parent.failed(error) from None
+    made = parent.watched(lambda: parent.communicator.group_of(ranks, order))
     _meet_in(parent, everyone, timeout)  # MPI breaks when one leaves while others make the communicator
     if made is not None and made.size != len(ranks or ()):
         raise RuntimeError(f"the processes have asked for different groups; this one for that of the ranks {ranks}")
@@ -402,10 +399,7 @@ def _made_by_members(parent: ProcessGroup, ranks: Sequence[int], timeout: timede
     """The communicator of some processes of a group, once these have asked for it."""
     number = zlib.crc32(repr(ranks).encode()) % 30000  # the same in all, whatever other groups each of them has
     _meet_in(parent, ranks, timeout)
-    try:
-        made = parent.communicator.group_of_members(ranks, number)
-    except EngineError as error:
-        raise parent.failed(error) from None
+    made = parent.watched(lambda: parent.communicator.group_of_members(ranks, number))
     _meet_in(parent, ranks, timeout)  # as in `_made`
     return made
 
@@ -617,7 +611,7 @@ def _end_by_error(communicator: Any) -> None:
 def _leave() -> None:
     """At exit: those that still work together with this process are told that it has gone."""
     _shut_all_down()
-    if _world.all_were_left:
+    if _world.all_were_left and not mpi.reports_lost_processes():
         mpi.finalize()
 
 

@@ -53,8 +53,14 @@ def world() -> MpiCommunicator:
     return MpiCommunicator(MpiCommunicator.run(MPI.COMM_WORLD.Dup))
 
 
+def reports_lost_processes() -> bool:
+    """Whether `mpiexec` was told to go on without processes that have ended: `--with-ft ulfm`."""
+    return os.environ.get("OMPI_MCA_mpi_ft_enable", "0").lower() in ("1", "true")
+
+
 def finalize() -> None:
-    """End MPI, once all processes have left all groups. One that ends without it counts as lost, and waits for none."""
+    """End MPI, once all processes have left all groups. It waits for all of them, also for one that has stopped; so
+    where a process that ends without it just counts as lost, none calls this."""
     MPI.Finalize()
 
 
