@@ -37,9 +37,13 @@ def _report(group: ProcessGroup, limit: timedelta) -> None:
     word = np.zeros(1, np.int64)
     try:
         group.communicator.start_send(word, 0, _ARRIVAL)
-        if group.communicator.start_receive(word, 0, _ANSWER).arrives_within(limit.total_seconds()):
-            return
-        reason = f"Timed out waiting {_milliseconds(limit)}ms for recv operation to complete"
+        answer = np.zeros(1, np.int64)
+        if group.communicator.start_receive(answer, 0, _ANSWER).arrives_within(limit.total_seconds()):
+            if not answer[0]:
+                return
+            reason = "not all processes have come"
+        else:
+            reason = f"Timed out waiting {_milliseconds(limit)}ms for recv operation to complete"
     except EngineError as error:
         reason = str(error)
     raise RuntimeError(
@@ -58,10 +62,10 @@ def _wait_for_all(group: ProcessGroup, limit: timedelta, wait_all_ranks: bool) -
             reasons.append(reason)
             if not wait_all_ranks:
                 break
+    for rank in range(1, group.size()):
+        _answer(group.communicator, rank, bool(late))
     if late:
         raise RuntimeError(_text(late, limit, reasons))
-    for rank in range(1, group.size()):
-        _answer(group.communicator, rank)
 
 
 def _reason_for_absence(communicator: Communicator, rank: int, deadline: float) -> str | None:
@@ -73,11 +77,11 @@ def _reason_for_absence(communicator: Communicator, rank: int, deadline: float) 
         return str(error)
 
 
-def _answer(communicator: Communicator, rank: int) -> None:
+def _answer(communicator: Communicator, rank: int, has_failed: bool) -> None:
     try:
-        communicator.start_send(np.zeros(1, np.int64), rank, _ANSWER)
+        communicator.start_send(np.full(1, has_failed, np.int64), rank, _ANSWER)
     except EngineError:
-        pass  # it has come, and died since: the next collective tells
+        pass  # it has died: who needs it is told by the next collective
 
 
 def _text(late: Sequence[int], limit: timedelta, reasons: Sequence[str]) -> str:

@@ -30,6 +30,10 @@ class Store:
         """Do something with the entries while no other process can."""
         raise NotImplementedError
 
+    def clone(self) -> Store:
+        """The same store, for another thread."""
+        raise NotImplementedError
+
     def set_timeout(self, timeout: timedelta) -> None:
         """How long `get` and `wait` wait for a key."""
         self.timeout = timeout

@@ -105,10 +105,9 @@ class TCPStore(Store):
         return TCPStore(self.host, self.port, timeout=self.timeout, wait_for_workers=False)
 
     def __del__(self) -> None:
-        if getattr(self, "_server", None) is not None:
-            self._server.close()
-        if getattr(self, "_connection", None) is not None:
-            self._connection.close()
+        for each in (getattr(self, "_server", None), getattr(self, "_connection", None)):
+            if each is not None:
+                each.close()
 
 
 class _Connection:

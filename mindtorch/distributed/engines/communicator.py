@@ -80,6 +80,9 @@ class Communicator(Protocol):
     def group_of_members(self, ranks: Sequence[int], number: int) -> Communicator:
         """The communicator of some of the processes; only they call this, all with the same number."""
 
+    def reordered(self, rank: int) -> Communicator:
+        """The same processes, each with the rank that it asks for."""
+
     def regrouped(self, excluded: Sequence[int], seconds: float) -> tuple[list[int], Communicator]:
         """The ranks that live and are not excluded, and their communicator; all of these call this, and no others."""
 

@@ -66,6 +66,9 @@ class LocalCommunicator:
     def group_of_members(self, ranks: Sequence[int], number: int) -> LocalCommunicator:
         return self
 
+    def reordered(self, rank: int) -> LocalCommunicator:
+        return self
+
     def regrouped(self, excluded: Sequence[int], seconds: float) -> tuple[list[int], LocalCommunicator]:
         return [0], self
 

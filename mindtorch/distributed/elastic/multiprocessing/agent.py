@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -10,7 +11,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from multiprocessing import connection
 from pathlib import Path
 from types import FrameType
 from typing import Any, BinaryIO
@@ -57,7 +57,7 @@ class Worker:
         self.error_file = str(folder / "error.json")
         environment = {**os.environ, **plan.environment, **_of_rank(plan, rank, attempt, self.error_file)}
         outputs = {name: _output(plan, rank, bit, folder / f"{name}.log") for name, bit in _STREAMS}
-        self.process = subprocess.Popen(plan.command, env=environment, **outputs)  # type: ignore[call-overload]
+        self.process = subprocess.Popen(plan.command, env=environment, **outputs)
         self._copying = [
             _copied(plan, rank, bit, getattr(self.process, name), folder / f"{name}.log")
             for name, bit in _STREAMS
@@ -168,9 +168,9 @@ def _watch(plan: Plan, workers: Sequence[Worker]) -> dict[int, ProcessFailure]:
     failures: dict[int, ProcessFailure] = {}
     try:
         while running and (plan.keep_going or not failures):
-            for descriptor in connection.wait(list(running)):
-                worker = running.pop(descriptor)  # type: ignore[call-overload]
-                os.close(descriptor)  # type: ignore[arg-type]
+            for descriptor in ended(list(running)):
+                worker = running.pop(descriptor)
+                os.close(descriptor)
                 if worker.process.wait():
                     failures[worker.rank] = worker.failure()
     finally:
@@ -178,6 +178,14 @@ def _watch(plan: Plan, workers: Sequence[Worker]) -> dict[int, ProcessFailure]:
             os.close(descriptor)
     # With `keep_going` it is the survivors that say how it went.
     return {} if plan.keep_going and len(failures) < plan.count and _only_signals(failures) else failures
+
+
+def ended(descriptors: list[int]) -> list[int]:
+    """Those of some processes that have ended; waits until there is one."""
+    watched = select.poll()
+    for each in descriptors:
+        watched.register(each, select.POLLIN)
+    return [descriptor for descriptor, _ in watched.poll()]
 
 
 def _only_signals(failures: Mapping[int, ProcessFailure]) -> bool:
