@@ -204,6 +204,23 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     return ranks[group_rank]
 
 
+def group_named(name: str) -> ProcessGroup:
+    """The group with a name."""
+    found = next((each for each in _world.groups if each.group_name == name), None)
+    if found is None:
+        raise RuntimeError(f'Could not resolve the process group registered under the name "{name}"')
+    return found
+
+
+def group_of_ranks(ranks: Sequence[int]) -> ProcessGroup:
+    """The group of some of the processes, which exists."""
+    wanted = sorted(ranks)
+    found = next((each for each in _world.groups if sorted(each.ranks) == wanted), None)
+    if found is None:
+        raise ValueError(f"no process group has the ranks {wanted}: make it with new_group")
+    return found
+
+
 def get_pg_count() -> int:
     """The number of process groups."""
     return len(_world.groups)

@@ -9,3 +9,9 @@ from tests.distributed.launch import needs_mpi, run
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_every_collective(ranks):
     assert "1485 cases" in run("table.py", ranks)
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_functional_collectives_and_gradients(ranks):
+    assert run("functional.py", ranks).count("functional calls are right") == ranks
