@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import pickle
-import threading
-import time
 from collections import deque
+from threading import get_ident
+from time import time_ns
 from typing import TYPE_CHECKING, Any
+
+from mindtorch.dtype import FROM_NUMPY
 
 if TYPE_CHECKING:
     from mindtorch.distributed.process_group import Call, ProcessGroup
@@ -17,18 +19,21 @@ _VERSION = "2.10"
 
 
 class Entry:
-    """One collective."""
+    """One collective: facts only, which are put into words when the recorder is read."""
 
-    __slots__ = ("call", "completed", "created", "group", "number", "operation", "sequence", "thread")
+    __slots__ = ("completed", "created", "group", "inputs", "kind", "operation", "outputs", "sequence", "thread")
 
     def __init__(self, group: ProcessGroup, call: Call, sequence: int, operation: int) -> None:
-        self.group = (group.group_name, group.group_desc, group.backend, int(1000 * group.timeout.total_seconds()))
-        self.call = _described(call)
+        self.group = group.description
+        self.kind = call.kind
+        self.inputs = inputs = [(each._mt_array.shape, each._mt_array.dtype) for each in call.inputs]
+        same = call.outputs is call.inputs
+        self.outputs = inputs if same else [(each._mt_array.shape, each._mt_array.dtype) for each in call.outputs]
         self.sequence = sequence
         self.operation = operation
-        self.created = time.time_ns()
+        self.thread = get_ident()
         self.completed = 0
-        self.thread = threading.get_ident()
+        self.created = time_ns()
 
 
 class FlightRecorder:
@@ -50,7 +55,7 @@ class FlightRecorder:
     def completed(self, entry: Entry | None) -> None:
         """Note that it has ended."""
         if entry is not None:
-            entry.completed = time.time_ns()
+            entry.completed = time_ns()
 
     def contents(self) -> dict[str, Any]:
         """The entries as PyTorch's flight recorder has them."""
@@ -61,29 +66,20 @@ class FlightRecorder:
         self._entries.clear()
 
 
-def _described(call: Call) -> tuple[str, Any, Any]:
-    return call.kind.name.strip("_").lower(), _shapes(call.inputs), _shapes(call.outputs)
-
-
-def _shapes(tensors: Any) -> list[tuple[list[int], str]]:
-    return [(list(each.shape), each.dtype.storage_name) for each in tensors]
-
-
 def _row(number: int, entry: Entry) -> dict[str, Any]:
     name, description, backend, timeout = entry.group
-    kind, inputs, outputs = entry.call
     return {
         "record_id": number,
         "process_group": (name, description),
         "collective_seq_id": entry.sequence,
         "p2p_seq_id": 0,
         "op_id": entry.operation,
-        "profiling_name": f"{backend}:{kind}",
+        "profiling_name": f"{backend}:{entry.kind.name.strip('_').lower()}",
         "time_created_ns": entry.created,
-        "input_sizes": [sizes for sizes, _ in inputs],
-        "input_dtypes": [dtype for _, dtype in inputs],
-        "output_sizes": [sizes for sizes, _ in outputs],
-        "output_dtypes": [dtype for _, dtype in outputs],
+        "input_sizes": [list(shape) for shape, _ in entry.inputs],
+        "input_dtypes": [FROM_NUMPY[dtype].storage_name for _, dtype in entry.inputs],
+        "output_sizes": [list(shape) for shape, _ in entry.outputs],
+        "output_dtypes": [FROM_NUMPY[dtype].storage_name for _, dtype in entry.outputs],
         "state": "completed" if entry.completed else "scheduled",
         "time_discovered_completed_ns": entry.completed or None,
         "retired": bool(entry.completed),

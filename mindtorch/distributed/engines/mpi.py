@@ -14,9 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.distributed.engines.communicator import WORDS, EngineError, PeerLost, Revoked
+from mindtorch.backends.cpu import halves
+from mindtorch.distributed.engines.communicator import EngineError, PeerLost, Revoked
+from mindtorch.distributed.engines.reducing import HALVES, folded
 from mindtorch.distributed.reduce_op import RedOpType
 from mindtorch.lazy import lazy
+from mindtorch.promotion import FLOAT
 
 MPI: Any = lazy("mpi4py.MPI")
 
@@ -25,16 +28,22 @@ NOT_INSTALLED = (
     "mindtorch[mpi]`, and start the program with `python -m mindtorch.distributed.run`."
 )
 
-# Reductions that MPI has for all numbers, and those of truth values, where it has logical operations only.
+# MPI's reductions of numbers, and those of truth values as bytes that are 0 or 1, for which its logical ones are slow.
 _OPERATIONS = {
-    RedOpType.SUM: ("SUM", "LOR"),
-    RedOpType.PRODUCT: ("PROD", "LAND"),
-    RedOpType.MIN: ("MIN", "LAND"),
-    RedOpType.MAX: ("MAX", "LOR"),
-    RedOpType.BAND: ("BAND", "LAND"),
-    RedOpType.BOR: ("BOR", "LOR"),
-    RedOpType.BXOR: ("BXOR", "LXOR"),
+    RedOpType.SUM: ("SUM", "MAX"),
+    RedOpType.PRODUCT: ("PROD", "MIN"),
+    RedOpType.MIN: ("MIN", "MIN"),
+    RedOpType.MAX: ("MAX", "MAX"),
+    RedOpType.BAND: ("BAND", "BAND"),
+    RedOpType.BOR: ("BOR", "BOR"),
+    RedOpType.BXOR: ("BXOR", "BXOR"),
 }
+
+_PAIR = struct.Struct("=2q")
+
+# From this size on each process reduces a part: less is sent, and less is converted, but by two calls.
+_BY_PARTS = 1 << 16  # bytes
+_BLOCK = 1 << 21  # elements whose parts are in memory at once
 
 
 def is_installed() -> bool:
@@ -69,51 +78,98 @@ class MpiCommunicator:
         self._comm = comm
         self.rank: int = comm.Get_rank()
         self.size: int = comm.Get_size()
-        self._operations = {kind: tuple(getattr(MPI, name) for name in names) for kind, names in _OPERATIONS.items()}
-        self._words = bytearray(16 * WORDS)
+        self._operations = {
+            (kind.number, is_bool): getattr(MPI, names[is_bool])
+            for kind, names in _OPERATIONS.items()
+            for is_bool in (False, True)
+        }
+        self._words = bytearray(16)
         self._message = [self._words, MPI.INT64_T]
-        self._format = struct.Struct(f"={2 * WORDS}q")
 
     # -------------------- collectives --------------------
 
-    def differences(self, words: Sequence[int]) -> bool:
-        # The least of each word and of its negative: they are one another's negatives if all words are the same.
-        self._format.pack_into(self._words, 0, *words, *[-word for word in words])
-        self._run(self._comm.Allreduce, MPI.IN_PLACE, self._message, MPI.MIN)
-        found = self._format.unpack_from(self._words)
-        return any(found[i] != -found[WORDS + i] for i in range(WORDS))
+    def differences(self, words: tuple[int, ...]) -> bool:
+        # The least of a number made of the words, and of its negative: they are one another's negatives if all
+        # processes have the same number. Hashes of integers are the same in all of them.
+        number = hash(words) >> 1
+        _PAIR.pack_into(self._words, 0, number, -number)
+        try:
+            self._comm.Allreduce(MPI.IN_PLACE, self._message, MPI.MIN)
+        except MPI.Exception as error:
+            raise translated(error) from None
+        least, negative = _PAIR.unpack_from(self._words)
+        return least != -negative
 
     def gather_objects(self, value: Any) -> list[Any]:
-        return self._run(self._comm.allgather, value)
+        return self.run(self._comm.allgather, value)
 
     def all_reduce(self, memory: np.ndarray, op: RedOpType) -> None:
-        with _Reducible(memory) as numbers:
-            self._run(self._comm.Allreduce, MPI.IN_PLACE, numbers, self._operation(op, memory))
+        dtype = memory.dtype
+        if dtype in HALVES:
+            self._reduce_halves(memory, op, None)
+            return
+        is_bool = dtype.char == "?"
+        numbers = memory.view(np.uint8) if is_bool else memory
+        try:
+            self._comm.Allreduce(MPI.IN_PLACE, numbers, self._operations[op.number, is_bool])
+        except MPI.Exception as error:
+            raise translated(error) from None
 
     def reduce(self, memory: np.ndarray, op: RedOpType, root: int) -> None:
-        operation = self._operation(op, memory)
-        if self.rank != root:
-            self._run(self._comm.Reduce, _reducible(memory), None, operation, root)
+        if memory.dtype in HALVES:
+            self._reduce_halves(memory, op, root)
             return
-        with _Reducible(memory) as numbers:
-            self._run(self._comm.Reduce, MPI.IN_PLACE, numbers, operation, root)
+        is_bool = memory.dtype.char == "?"
+        self._reduce(memory.view(np.uint8) if is_bool else memory, self._operations[op.number, is_bool], root)
+
+    def _reduce(self, numbers: np.ndarray, operation: Any, root: int | None) -> None:
+        if root is None:
+            self.run(self._comm.Allreduce, MPI.IN_PLACE, numbers, operation)
+        elif self.rank == root:
+            self.run(self._comm.Reduce, MPI.IN_PLACE, numbers, operation, root)
+        else:
+            self.run(self._comm.Reduce, numbers, None, operation, root)
+
+    def _reduce_halves(self, memory: np.ndarray, op: RedOpType, root: int | None) -> None:
+        """Half precision is summed in single precision, and rounded once: to the process `root`, or to all."""
+        whole = memory.size - memory.size % self.size if memory.nbytes >= _BY_PARTS else 0
+        block = _BLOCK - _BLOCK % self.size
+        for start in range(0, whole, block):
+            part = memory[start : min(start + block, whole)]
+            own = halves.converted(folded(self._exchanged(part), op), memory.dtype)
+            if root is None:
+                self.all_gather(part, own)
+            else:
+                self.gather(part if self.rank == root else None, own, root)
+        if whole < memory.size:
+            numbers = halves.converted(memory[whole:], FLOAT)
+            self._reduce(numbers, self._operations[op.number, False], root)
+            halves.convert_into(memory[whole:], numbers)
+
+    def _exchanged(self, parts: np.ndarray) -> np.ndarray:
+        """The parts for this process in the memories of all, as rows."""
+        received = np.empty((self.size, parts.size // self.size), parts.dtype)
+        self.run(self._comm.Alltoall, _bytes(parts), _bytes(received))
+        return received
 
     def broadcast(self, memory: np.ndarray, root: int) -> None:
-        self._run(self._comm.Bcast, _bytes(memory), root)
+        self.run(self._comm.Bcast, _bytes(memory), root)
 
     def all_gather(self, output: np.ndarray, memory: np.ndarray) -> None:
-        self._run(self._comm.Allgather, _bytes(memory), _bytes(output))
+        self.run(self._comm.Allgather, _bytes(memory), _bytes(output))
 
     def gather(self, output: np.ndarray | None, memory: np.ndarray, root: int) -> None:
-        self._run(self._comm.Gather, _bytes(memory), None if output is None else _bytes(output), root)
+        self.run(self._comm.Gather, _bytes(memory), None if output is None else _bytes(output), root)
 
     def scatter(self, memory: np.ndarray, parts: np.ndarray | None, root: int) -> None:
-        self._run(self._comm.Scatter, None if parts is None else _bytes(parts), _bytes(memory), root)
+        self.run(self._comm.Scatter, None if parts is None else _bytes(parts), _bytes(memory), root)
 
     def reduce_scatter(self, memory: np.ndarray, parts: np.ndarray, op: RedOpType) -> None:
-        numbers = _reducible(parts)
-        total = numbers if numbers is not parts else parts.copy()
-        self._run(self._comm.Allreduce, MPI.IN_PLACE, total, self._operation(op, parts))
+        if parts.nbytes >= _BY_PARTS:
+            halves.convert_into(memory, folded(self._exchanged(parts), op))
+            return
+        total = parts.copy()
+        self.all_reduce(total, op)
         memory[...] = total[self.rank * memory.size : (self.rank + 1) * memory.size]
 
     def all_to_all(
@@ -122,35 +178,35 @@ class MpiCommunicator:
         unit = parts.itemsize
         sent = [parts.view(np.uint8), [unit * each for each in counts], MPI.BYTE]
         received = [output.view(np.uint8), [unit * each for each in output_counts], MPI.BYTE]
-        self._run(self._comm.Alltoallv, sent, received)
+        self.run(self._comm.Alltoallv, sent, received)
 
     def barrier(self) -> None:
-        self._run(self._comm.Barrier)
+        self.run(self._comm.Barrier)
 
     # -------------------- messages --------------------
 
     def start_send(self, memory: np.ndarray, peer: int, tag: int) -> MpiRequest:
-        return MpiRequest(self._run(self._comm.Isend, _bytes(memory), peer, tag), self)
+        return MpiRequest(self.run(self._comm.Isend, _bytes(memory), peer, tag), self)
 
     def start_receive(self, memory: np.ndarray, peer: int | None, tag: int) -> MpiRequest:
         source = MPI.ANY_SOURCE if peer is None else peer
-        return MpiRequest(self._run(self._comm.Irecv, _bytes(memory), source, tag), self)
+        return MpiRequest(self.run(self._comm.Irecv, _bytes(memory), source, tag), self)
 
     # -------------------- groups and failures --------------------
 
     def group_of(self, ranks: Sequence[int], number: int) -> MpiCommunicator:
         group = self._comm.Get_group().Incl(list(ranks))
-        return MpiCommunicator(self._run(self._comm.Create_group, group, number))
+        return MpiCommunicator(self.run(self._comm.Create_group, group, number))
 
     def reordered(self, rank: int) -> MpiCommunicator:
         """The same processes, each with the rank that it asks for."""
-        made = MpiCommunicator(self._run(self._comm.Split, 0, rank))
+        made = MpiCommunicator(self.run(self._comm.Split, 0, rank))
         if made.rank != rank:
             raise ValueError(f"the processes have asked for the same rank twice, or for one that is missing: {rank}")
         return made
 
     def shrunk(self) -> MpiCommunicator:
-        return MpiCommunicator(self._run(self._comm.Shrink))
+        return MpiCommunicator(self.run(self._comm.Shrink))
 
     def lost_ranks(self) -> list[int]:
         lost = self._comm.Get_failed()
@@ -173,16 +229,15 @@ class MpiCommunicator:
         return True
 
     def free(self) -> None:
-        self._run(self._comm.Free)
+        self.run(self._comm.Free)
 
     def abort(self, code: int) -> None:
         """End all processes that were started together."""
         MPI.COMM_WORLD.Abort(code)
 
-    def _operation(self, op: RedOpType, memory: np.ndarray) -> Any:
-        return self._operations[op][memory.dtype == np.bool_]
-
-    def _run(self, call: Callable[..., Any], *arguments: Any) -> Any:
+    @staticmethod
+    def run(call: Callable[..., Any], *arguments: Any) -> Any:
+        """The result of a call of MPI, or its error as one of ours."""
         try:
             return call(*arguments)
         except MPI.Exception as error:
@@ -236,25 +291,3 @@ class MpiRequest:
 def _bytes(memory: np.ndarray) -> Any:
     """The memory as MPI takes it whatever the dtype is."""
     return [memory.view(np.uint8), MPI.BYTE]
-
-
-def _reducible(memory: np.ndarray) -> np.ndarray:
-    """The numbers in a dtype that MPI reduces: half precision is summed in single precision, and rounded once."""
-    return memory.astype(np.float32) if memory.itemsize == 2 and memory.dtype.kind not in "iu" else memory
-
-
-class _Reducible:
-    """The numbers of an array in a dtype that MPI reduces; at the end they are in the array."""
-
-    __slots__ = ("_memory", "_numbers")
-
-    def __init__(self, memory: np.ndarray) -> None:
-        self._memory = memory
-        self._numbers = _reducible(memory)
-
-    def __enter__(self) -> np.ndarray:
-        return self._numbers
-
-    def __exit__(self, error: Any, *rest: Any) -> None:
-        if error is None and self._numbers is not self._memory:
-            self._memory[...] = self._numbers
