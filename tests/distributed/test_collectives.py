@@ -21,3 +21,9 @@ def test_functional_collectives_and_gradients(ranks):
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_a_long_sequence_on_groups_of_some(ranks):
     assert run("sequence.py", ranks).count("10000 calls are right") == ranks
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_large_tensors(ranks):
+    assert run("large.py", ranks).count("large tensors are right") == ranks

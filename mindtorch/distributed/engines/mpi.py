@@ -43,7 +43,7 @@ _PAIR = struct.Struct("=2q")
 
 # From this size on each process reduces a part: less is sent, and less is converted, but by two calls.
 _BY_PARTS = 1 << 16  # bytes
-_BLOCK = 1 << 21  # elements whose parts are in memory at once
+_BLOCK = 1 << 19  # elements: their parts stay in the cache, and in memory that need not be asked for anew
 
 
 def is_installed() -> bool:
@@ -133,10 +133,11 @@ class MpiCommunicator:
     def _reduce_halves(self, memory: np.ndarray, op: RedOpType, root: int | None) -> None:
         """Half precision is summed in single precision, and rounded once: to the process `root`, or to all."""
         whole = memory.size - memory.size % self.size if memory.nbytes >= _BY_PARTS else 0
-        block = _BLOCK - _BLOCK % self.size
-        for start in range(0, whole, block):
+        block = min(_BLOCK - _BLOCK % self.size, whole)
+        received = np.empty(block, memory.dtype)
+        for start in range(0, whole, max(block, 1)):
             part = memory[start : min(start + block, whole)]
-            own = halves.converted(folded(self._exchanged(part), op), memory.dtype)
+            own = halves.converted(folded(self._exchanged(part, received[: part.size]), op), memory.dtype)
             if root is None:
                 self.all_gather(part, own)
             else:
@@ -146,11 +147,10 @@ class MpiCommunicator:
             self._reduce(numbers, self._operations[op.number, False], root)
             halves.convert_into(memory[whole:], numbers)
 
-    def _exchanged(self, parts: np.ndarray) -> np.ndarray:
+    def _exchanged(self, parts: np.ndarray, received: np.ndarray) -> np.ndarray:
         """The parts for this process in the memories of all, as rows."""
-        received = np.empty((self.size, parts.size // self.size), parts.dtype)
         self.run(self._comm.Alltoall, _bytes(parts), _bytes(received))
-        return received
+        return received.reshape(self.size, -1)
 
     def broadcast(self, memory: np.ndarray, root: int) -> None:
         self.run(self._comm.Bcast, _bytes(memory), root)
@@ -166,7 +166,7 @@ class MpiCommunicator:
 
     def reduce_scatter(self, memory: np.ndarray, parts: np.ndarray, op: RedOpType) -> None:
         if parts.nbytes >= _BY_PARTS:
-            halves.convert_into(memory, folded(self._exchanged(parts), op))
+            halves.convert_into(memory, folded(self._exchanged(parts, np.empty_like(parts)), op))
             return
         total = parts.copy()
         self.all_reduce(total, op)

@@ -26,15 +26,23 @@ _FOLDS = {
 def folded(parts: np.ndarray, op: RedOpType) -> np.ndarray:
     """The reduction of the rows, in the order of the ranks; half precision gives single precision."""
     if parts.dtype in HALVES:
-        widened = (halves.converted(each, FLOAT) for each in parts)
-        return _folded(next(widened), widened, _FOLDS[op][0])
+        return _folded_halves(parts, _FOLDS[op][0])
     if parts.dtype.char == "?":
         rows = parts.view(np.uint8)
         return _folded(rows[0].copy(), rows[1:], _FOLDS[op][1]).view(np.bool_)
     return _folded(parts[0].copy(), parts[1:], _FOLDS[op][0])
 
 
-def _folded(total: np.ndarray, rest: object, fold: np.ufunc) -> np.ndarray:
-    for each in rest:  # type: ignore[attr-defined]
+def _folded(total: np.ndarray, rest: np.ndarray, fold: np.ufunc) -> np.ndarray:
+    for each in rest:
         quiet(fold, total, each, out=total)
+    return total
+
+
+def _folded_halves(parts: np.ndarray, fold: np.ufunc) -> np.ndarray:
+    total = halves.converted(parts[0], FLOAT)
+    wide = np.empty_like(total)
+    for each in parts[1:]:
+        halves.convert_into(wide, each)
+        quiet(fold, total, wide, out=total)
     return total
