@@ -39,10 +39,10 @@ EXAMPLES := $(VENV)/.installed-examples
 MPI := $(VENV)/.installed-mpi
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-gpt demo-distributed test test-npu test-distributed test-debug codegen check stats lint format parity fuzz bench bench-npu docs wheel diff snapshot clean
+.PHONY: help install demo demo-gpt demo-distributed test test-npu test-distributed test-debug codegen check stats lint format parity fuzz bench bench-npu bench-distributed docs wheel diff snapshot clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(PY):
 	@echo "making $(VENV) and installing mindtorch and its tools in it: about a minute"
@@ -140,6 +140,9 @@ bench: $(PEER) ## time mindtorch and torch in turn; writes benchmarks/results.md
 
 bench-npu: $(DEV) ## time launches on the simulated NPU (needs a C compiler); writes benchmarks/launches.md
 	$(PY) -m benchmarks.launches
+
+bench-distributed: $(PEER) $(MPI) ## time collectives of two processes against torch's gloo; writes benchmarks/collectives.md
+	$(PY) -m benchmarks.collectives
 
 docs: $(DEV) ## build the documentation, a page per op included, in site/, and test it; begin with site/index.html
 	$(PY) -m codegen

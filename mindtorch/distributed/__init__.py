@@ -5,6 +5,7 @@ that is alone can make a group of itself without MPI.
 """
 
 from mindtorch.distributed import device_mesh as device_mesh
+from mindtorch.distributed import distributed_c10d as distributed_c10d
 from mindtorch.distributed.coalescing import _coalescing_manager as _coalescing_manager
 from mindtorch.distributed.collectives import _reduce_oop as _reduce_oop
 from mindtorch.distributed.collectives import all_gather as all_gather
@@ -49,6 +50,7 @@ from mindtorch.distributed.objects import send_object_list as send_object_list
 from mindtorch.distributed.process_group import ProcessGroup as ProcessGroup
 from mindtorch.distributed.reduce_op import ReduceOp as ReduceOp
 from mindtorch.distributed.reduce_op import premultiplied_sum as _make_nccl_premul_sum  # noqa: F401
+from mindtorch.distributed.reduce_op import reduce_op as reduce_op
 from mindtorch.distributed.reduce_op import supports_complex as supports_complex
 from mindtorch.distributed.stores import FileStore as FileStore
 from mindtorch.distributed.stores import HashStore as HashStore

@@ -20,7 +20,7 @@ NON_CONTIGUOUS_MESSAGE = (
 )
 
 _ON_DEVICE = 1 << 16
-_DTYPE_NUMBERS = {dtype: number for number, dtype in enumerate(FROM_NUMPY.values())}
+_NUMBERS = {dtype: number for number, dtype in enumerate(FROM_NUMPY)}
 
 
 def check_tensor(argument: Any, name: str) -> None:
@@ -61,6 +61,8 @@ def memory_of(tensor: Tensor, p2p: bool = False) -> Memory:
     Tensors on meta, sparse tensors and, but for messages, tensors with gaps are refused.
     """
     array = tensor._mt_array
+    if type(array) is np.ndarray and array.dtype in _NUMBERS and array.flags.c_contiguous:
+        return array.reshape(-1)
     if (type(array) is not np.ndarray and not is_on_device(array)) or array.dtype not in FROM_NUMPY:
         _refuse(tensor)
     if array.flags.c_contiguous or geometry.has_format(array, geometry.suggested_format(array)):
@@ -94,7 +96,7 @@ def nan_check_is_wanted() -> bool:
 
 def number_of(memory: Memory, tensor: Tensor) -> int:
     """A dtype, the order of the dimensions in memory, and whether that is a device's, as one number."""
-    number = _DTYPE_NUMBERS[FROM_NUMPY[memory.dtype]]
+    number = _NUMBERS[memory.dtype]
     array = tensor._mt_array
     if type(array) is not np.ndarray:
         number += _ON_DEVICE

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
+from mindtorch.distributed.arguments import (
+    check_list,
+    check_list_at_root,
+    check_parts,
+    check_root_list,
+    checked_root,
+    named_rank,
+    sizes,
+)
 from mindtorch.distributed.checks import check_same_dtype, check_tensor, check_tensor_list, memory_of, number_of
 from mindtorch.distributed.engines.communicator import Communicator
 from mindtorch.distributed.memory import (
@@ -26,11 +35,13 @@ from mindtorch.distributed.op_types import OpType
 from mindtorch.distributed.process_group import Call, ProcessGroup
 from mindtorch.distributed.reduce_op import RedOpType, ReduceOp, checked_op
 from mindtorch.distributed.work import Work
-from mindtorch.distributed.world import default_group, get_group_rank, group_or_default, is_member
+from mindtorch.distributed.world import group_for, member_group
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
 
 _SUM = ReduceOp.SUM
+_SCALED = (RedOpType.AVG, RedOpType.PREMUL_SUM)
+_ALL_REDUCE = int(OpType.ALLREDUCE)
 
 
 def all_reduce(tensor: Tensor, op: Any = _SUM, group: Any = None, async_op: bool = False) -> Work | None:
@@ -40,21 +51,29 @@ def all_reduce(tensor: Tensor, op: Any = _SUM, group: Any = None, async_op: bool
     `DistBackendError` when a process has died or is late.
     """
     check_tensor(tensor, "tensor")
-    if not is_member(group, "all_reduce"):
+    chosen = group_for(group, "all_reduce")
+    if chosen is None:
         return None
-    kind = checked_op(op, tensor.dtype, "all_reduce")
-    return group_or_default(group).collective(_all_reduce_call(tensor, kind, op), async_op)
+    kind = op if op is _SUM else checked_op(op, tensor, "all_reduce")
+    return chosen.collective(_all_reduce_call(tensor, kind, op), async_op)
 
 
 def _all_reduce_call(tensor: Tensor, kind: RedOpType, op: Any) -> Call:
     memory = memory_of(tensor)
+    tensors = (tensor,)
+    words = (_ALL_REDUCE + 64 * kind.number + 4096 * number_of(memory, tensor), memory.size, 0)
+    if kind in _SCALED:
+        return Call(OpType.ALLREDUCE, tensors, tensors, memory, words, _scaled_all_reduce(memory, kind, op))
+    return Call(OpType.ALLREDUCE, tensors, tensors, memory, words, lambda each: each.all_reduce(memory, kind))
 
+
+def _scaled_all_reduce(memory: Memory, kind: RedOpType, op: Any) -> Callable[[Communicator], None]:
     def body(communicator: Communicator) -> None:
         _before(memory, kind, op)
-        communicator.all_reduce(memory, _summed(kind))
+        communicator.all_reduce(memory, RedOpType.SUM)
         _after(memory, kind, communicator.size)
 
-    return Call(OpType.ALLREDUCE, (tensor,), (tensor,), memory, _words(OpType.ALLREDUCE, tensor, memory, 0, kind), body)
+    return body
 
 
 def all_reduce_coalesced(tensors: Any, op: Any = _SUM, group: Any = None, async_op: bool = False) -> Work | None:
@@ -67,10 +86,11 @@ def all_reduce_coalesced(tensors: Any, op: Any = _SUM, group: Any = None, async_
     tensors = [tensors] if isinstance(tensors, Tensor) else tensors
     check_tensor_list(tensors, "tensor")
     check_same_dtype(*tensors)
-    if not is_member(group, "all_reduce_coalesced"):
+    chosen = group_for(group, "all_reduce_coalesced")
+    if chosen is None:
         return None
-    calls = [_all_reduce_call(each, checked_op(op, each.dtype, "all_reduce"), op) for each in tensors]
-    return group_or_default(group).coalesced_collectives(calls, async_op)
+    calls = [_all_reduce_call(each, checked_op(op, each, "all_reduce"), op) for each in tensors]
+    return chosen.coalesced_collectives(calls, async_op)
 
 
 def reduce(
@@ -83,11 +103,9 @@ def reduce(
 ) -> Work | None:
     """Reduce the tensors of all processes; the process of rank `dst` gets the result in its tensor."""
     check_tensor(tensor, "tensor")
-    if not is_member(group, "reduce"):
-        return None
-    chosen = group_or_default(group)
-    root = _root(chosen, dst, group_dst, "reduce")
-    kind = checked_op(op, tensor.dtype, "reduce")
+    chosen = member_group(group)
+    root = checked_root(named_rank(chosen, dst, group_dst), chosen, "reduce")
+    kind = checked_op(op, tensor, "reduce")
     return chosen.collective(_reduce_call(tensor, tensor, kind, op, root, chosen.rank() == root), async_op)
 
 
@@ -118,11 +136,11 @@ def _reduce_oop(
     if output.numel() != input.numel():
         raise ValueError("Tensor input and output of _reduce_oop must have the same number of elements ")
     check_same_dtype(output, input)
-    if not is_member(group, "_reduce_oop"):
+    chosen = group_for(group, "_reduce_oop")
+    if chosen is None:
         return None
-    chosen = group_or_default(group)
-    root = _root(chosen, dst, None, "reduce")
-    kind = checked_op(op, input.dtype, "reduce")
+    root = checked_root(named_rank(chosen, dst, None), chosen, "reduce")
+    kind = checked_op(op, input, "reduce")
     return chosen.collective(_reduce_call(output, input, kind, op, root, chosen.rank() == root), async_op)
 
 
@@ -131,10 +149,8 @@ def broadcast(
 ) -> Work | None:
     """Send the tensor of the process of rank `src` to all others, into theirs."""
     check_tensor(tensor, "tensor")
-    if not is_member(group, "broadcast"):
-        return None
-    chosen = group_or_default(group)
-    root = _root(chosen, src, group_src, "broadcast")
+    chosen = member_group(group)
+    root = checked_root(named_rank(chosen, src, group_src), chosen, "broadcast")
     memory = memory_of(tensor)
     outputs = () if chosen.rank() == root else (tensor,)
     words = _words(OpType.BROADCAST, tensor, memory, root)
@@ -147,10 +163,10 @@ def all_gather(tensor_list: Any, tensor: Tensor, group: Any = None, async_op: bo
     check_tensor_list(tensor_list, "tensor_list")
     check_tensor(tensor, "tensor")
     check_same_dtype(*tensor_list, tensor)
-    if not is_member(group, "all_gather"):
+    chosen = group_for(group, "all_gather")
+    if chosen is None:
         return None
-    chosen = group_or_default(group)
-    _check_list(tensor_list, tensor, chosen, "allgather")
+    check_list(tensor_list, tensor, chosen)
     source = _in_rows(tensor)
 
     def body(communicator: Communicator) -> None:
@@ -168,10 +184,10 @@ def all_gather_single(
     """Copy the tensor of each process to all, one after the other into one tensor."""
     check_tensor(input_tensor, "input_tensor")
     check_tensor(output_tensor, "output_tensor")
-    if not is_member(group, "all_gather_into_tensor"):
+    chosen = group_for(group, "all_gather_into_tensor")
+    if chosen is None:
         return None
-    chosen = group_or_default(group)
-    _check_size("allgather", output_tensor, input_tensor, chosen.size())
+    check_parts(output_tensor, input_tensor, chosen.size())
     source, memory = memory_of(input_tensor), memory_of(output_tensor)
     words = _words(OpType._ALLGATHER_BASE, input_tensor, source, 0)
     body = lambda each: each.all_gather(memory, apart(source, memory))  # noqa: E731
@@ -200,14 +216,14 @@ def gather(
     if gather_list:
         check_tensor_list(gather_list, "gather_list")
         check_same_dtype(tensor, *gather_list)
-    if not is_member(group, "gather"):
+    chosen = group_for(group, "gather")
+    if chosen is None:
         return None
-    chosen = group_or_default(group)
-    root = _root(chosen, 0 if dst is None and group_dst is None else dst, group_dst, "gather")
+    root = named_rank(chosen, 0 if dst is None and group_dst is None else dst, group_dst)
     is_root = chosen.rank() == root
-    _check_list_at_root(gather_list, is_root, "gather_list", "destination")
-    if is_root:
-        _check_list(gather_list, tensor, chosen, "gather")
+    check_list_at_root(gather_list, is_root, "gather_list", "destination")
+    if checked_root(root, chosen, "gather") == chosen.rank():
+        check_root_list(gather_list, tensor, chosen, "gather", "output")
     source = _in_rows(tensor)
 
     def body(communicator: Communicator) -> None:
@@ -235,14 +251,12 @@ def scatter(
     if scatter_list:
         check_tensor_list(scatter_list, "scatter_list")
         check_same_dtype(tensor, *scatter_list)
-    if not is_member(group, "scatter"):
-        return None
-    chosen = group_or_default(group)
-    root = _root(chosen, 0 if src is None and group_src is None else src, group_src, "scatter")
+    chosen = member_group(group)
+    root = named_rank(chosen, 0 if src is None and group_src is None else src, group_src)
     is_root = chosen.rank() == root
-    _check_list_at_root(scatter_list, is_root, "scatter_list", "source")
-    if is_root:
-        _check_scatter_list(scatter_list, tensor, chosen.size())
+    check_list_at_root(scatter_list, is_root, "scatter_list", "source")
+    if checked_root(root, chosen, "scatter") == chosen.rank():
+        check_root_list(scatter_list, tensor, chosen, "scatter", "input")
     memory_of(tensor)
 
     def body(communicator: Communicator) -> None:
@@ -263,17 +277,17 @@ def reduce_scatter(
     check_tensor(output, "output")
     check_tensor_list(input_list, "input_list")
     check_same_dtype(output, *input_list)
-    if not is_member(group, "reduce_scatter"):
+    chosen = group_for(group, "reduce_scatter")
+    if chosen is None:
         return None
-    chosen = group_or_default(group)
     if len(input_list) != chosen.size():
         raise RuntimeError("invalid input tensor list size, must be world size")
     for place, each in enumerate(input_list):
         if each.shape != output.shape:
             raise RuntimeError(
-                f"invalid tensor size at index {place} (expected ({_sizes(output)}), got ({_sizes(each)}))"
+                f"invalid tensor size at index {place} (expected ({sizes(output)}), got ({sizes(each)}))"
             )
-    kind = checked_op(op, output.dtype, "reduce_scatter")
+    kind = checked_op(op, output, "reduce_scatter")
     parts = joined([_in_rows(each) for each in input_list])
     own = empty(output.numel(), parts)
     memory_of(output)
@@ -294,13 +308,13 @@ def reduce_scatter_single(
     """Reduce the inputs of all processes, and give each the part of the result at its rank."""
     check_tensor(output, "output")
     check_tensor(input, "input")
-    if not is_member(group, "reduce_scatter_tensor"):
+    chosen = group_for(group, "reduce_scatter_tensor")
+    if chosen is None:
         return None
-    chosen = group_or_default(group)
     check_same_dtype(output, input)
     if output.numel() * chosen.size() != input.numel():
         raise ValueError("input tensor must be the same size as output size times world size")
-    kind = checked_op(op, output.dtype, "reduce_scatter")
+    kind = checked_op(op, output, "reduce_scatter")
     source, memory = memory_of(input), memory_of(output)
 
     def body(communicator: Communicator) -> None:
@@ -330,12 +344,15 @@ def all_to_all(
     check_tensor_list(output_tensor_list, "output_tensor_list")
     check_tensor_list(input_tensor_list, "input_tensor_list")
     check_same_dtype(*output_tensor_list, *input_tensor_list)
-    if not is_member(group, "all_to_all"):
+    chosen = group_for(group, "all_to_all")
+    if chosen is None:
         return None
-    chosen = group_or_default(group)
-    for each in (output_tensor_list, input_tensor_list):
+    for name, each in (("input", input_tensor_list), ("output", output_tensor_list)):
         if len(each) != chosen.size():
-            raise RuntimeError("Number of tensor splits not equal to group size")
+            raise RuntimeError(
+                f"{chosen.title}::alltoall: {name} tensor list size {len(each)} does not match world size "
+                f"{chosen.size()}"
+            )
     for each in output_tensor_list:
         memory_of(each)
     parts = joined([_in_rows(each) for each in input_tensor_list])
@@ -372,9 +389,9 @@ def all_to_all_single(
     check_tensor(output, "output")
     check_tensor(input, "input")
     check_same_dtype(output, input)
-    if not is_member(group, "all_to_all_single"):
+    chosen = group_for(group, "all_to_all_single")
+    if chosen is None:
         return None
-    chosen = group_or_default(group)
     source, memory = memory_of(input), memory_of(output)
     counts = _counts(input, input_split_sizes, chosen.size())
     received = _counts(output, output_split_sizes, chosen.size())
@@ -426,80 +443,21 @@ def barrier(
     group: Any = None, async_op: bool = False, device_ids: Any = None, timeout: timedelta | None = None
 ) -> Work | None:
     """Wait until all processes of the group have come here."""
-    if not is_member(group, "barrier"):
+    chosen = group_for(group, "barrier")
+    if chosen is None:
         return None
-    if device_ids is not None and not isinstance(device_ids, list):
-        raise TypeError(f"Invalid function argument: device_ids type should be List[int], but got {type(device_ids)}")
     call = Call(OpType.BARRIER, (), (), None, (int(OpType.BARRIER), 0, 0), lambda each: each.barrier())
-    return group_or_default(group).collective(call, async_op)
+    return chosen.collective(call, async_op)
 
 
-# -------------------- checks and parts --------------------
-
-
-def _root(group: ProcessGroup, global_rank: int | None, group_rank: int | None, name: str) -> int:
-    """The rank in the group that was named by a rank among all or in the group."""
-    if global_rank is None and group_rank is None:
-        raise ValueError("Must specify global_rank or group_rank")
-    if global_rank is not None and group_rank is not None:
-        raise ValueError("Can't specify both group_rank and global_rank")
-    if group_rank is None:
-        group_rank = global_rank if group is default_group() else get_group_rank(group, global_rank)
-    if not 0 <= group_rank < group.size():
-        raise RuntimeError(f"ProcessGroup{group.communicator.name.upper()}::{name}: invalid root rank: {group_rank}")
-    return group_rank
+# -------------------- parts --------------------
 
 
 def _words(
     kind: OpType, tensor: Tensor, memory: Memory, root: int, op: RedOpType = RedOpType.SUM
 ) -> tuple[int, int, int]:
     """What all processes have to agree on: kind, reduction, dtype and order in memory; elements; root."""
-    return kind + 64 * op.value + 4096 * number_of(memory, tensor), memory.size, root
-
-
-def _check_list(tensors: list[Tensor], tensor: Tensor, group: ProcessGroup, name: str) -> None:
-    where = f"ProcessGroup{group.communicator.name.upper()}::{name}"
-    if len(tensors) != group.size():
-        raise RuntimeError(
-            f"{where}: invalid output tensor list at index 0 (expected length {group.size()}, got {len(tensors)})"
-        )
-    for place, each in enumerate(tensors):
-        memory_of(each)
-        if each.shape != tensor.shape:
-            raise RuntimeError(
-                f"{where}: invalid tensor size at index {place} (expected ({_sizes(tensor)}), got ({_sizes(each)}))"
-            )
-
-
-def _check_size(name: str, output: Tensor, tensor: Tensor, size: int) -> None:
-    check_same_dtype(output, tensor)
-    if output.numel() != tensor.numel() * size:
-        raise ValueError("output tensor size must be equal to world_size times input tensor size")
-
-
-def _check_list_at_root(tensors: Any, is_root: bool, name: str, role: str) -> None:
-    if is_root and not tensors:
-        raise ValueError(f"Argument ``{name}`` must be specified on {role} rank.")
-    if not is_root and tensors:
-        raise ValueError(f"Argument ``{name}`` must NOT be specified on non-{role} ranks.")
-
-
-def _check_scatter_list(tensors: list[Tensor], tensor: Tensor, size: int) -> None:
-    if len(tensors) != size:
-        raise RuntimeError(
-            f"ProcessGroupMPI::scatter: Incorrect input list size {len(tensors)}. Input list size should be {size}, "
-            "same as size of the process group."
-        )
-    for place, each in enumerate(tensors):
-        if each.shape != tensor.shape:
-            raise RuntimeError(
-                f"ProcessGroupMPI::scatter: invalid tensor size at index {place} (expected ({_sizes(tensor)}), got "
-                f"({_sizes(each)}))"
-            )
-
-
-def _sizes(tensor: Tensor) -> str:
-    return ", ".join(str(each) for each in tensor.shape)
+    return kind + 64 * op.number + 4096 * number_of(memory, tensor), memory.size, root
 
 
 def _in_rows(tensor: Tensor) -> Memory:

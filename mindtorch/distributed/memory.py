@@ -23,7 +23,7 @@ def flat(array: Memory) -> Memory:
 def in_rows(array: Memory) -> Memory:
     """The elements of an array row by row, copied if they lie in another order."""
     if type(array) is np.ndarray:
-        return array.reshape(-1)
+        return np.ascontiguousarray(array).reshape(-1)  # reshape alone leaves even gaps
     return flat(array if array.flags.c_contiguous else wrap(array).contiguous()._mt_array)
 
 

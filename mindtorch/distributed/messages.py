@@ -6,25 +6,25 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch.autograd.history import mark_written
+from mindtorch.distributed.arguments import check_is_int, named_rank
 from mindtorch.distributed.checks import check_tensor, memory_of
 from mindtorch.distributed.engines.communicator import Request
 from mindtorch.distributed.memory import Memory, deliver, index_of, is_part_of
 from mindtorch.distributed.op_types import OpType
 from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.work import Work
-from mindtorch.distributed.world import get_global_rank, get_group_rank, group_or_default, is_member
+from mindtorch.distributed.world import GroupMember, get_global_rank, group_for, group_or_default, member_group
 from mindtorch.tensor import Tensor
 
 
 def isend(
     tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None
-) -> Work | None:
+) -> Work:
     """Begin to send a tensor, which must not change until the work is done."""
     check_tensor(tensor, "tensor")
-    if not is_member(group, "isend"):
-        return None
-    chosen = group_or_default(group)
+    chosen = _registered(group)
     peer = _peer(chosen, dst, group_dst)
+    check_is_int(tag, "a tag")
     if peer == chosen.rank():
         raise ValueError(
             "Invalid destination rank: destination rank should not be the same as the rank of the current process."
@@ -39,9 +39,10 @@ def irecv(
 ) -> Work | None:
     """Begin to receive a tensor, from any process if none is named."""
     check_tensor(tensor, "tensor")
-    if not is_member(group, "irecv"):
+    chosen = group_for(group, "irecv")
+    if chosen is None:
         return None
-    chosen = group_or_default(group)
+    check_is_int(tag, "a tag")
     peer = None if src is None and group_src is None else _peer(chosen, src, group_src)
     if peer == chosen.rank():
         raise ValueError("Invalid source rank: source rank should not be the same as the rank of the current process.")
@@ -69,9 +70,8 @@ def _taker(tensor: Tensor, memory: Memory) -> Callable[[Request], None]:
 
 def send(tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
     """Send a tensor to the process of rank `dst`."""
-    work = isend(tensor, dst, group, tag, group_dst)
-    if work is not None:
-        work.wait()
+    check_tensor(tensor, "tensor")
+    isend(tensor, dst, member_group(group), tag, group_dst).wait()
 
 
 def recv(tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> int:
@@ -83,16 +83,18 @@ def recv(tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0
     return get_global_rank(group_or_default(group), work.source_rank())
 
 
+def _registered(group: Any) -> ProcessGroup:
+    if group is GroupMember.NON_GROUP_MEMBER:
+        raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
+    return group_or_default(group)
+
+
 def _peer(group: ProcessGroup, rank: int | None, group_rank: int | None) -> int:
-    if rank is None and group_rank is None:
-        raise ValueError("Must specify global_rank or group_rank")
-    if rank is not None and group_rank is not None:
-        raise ValueError("Can't specify both group_rank and global_rank")
-    if group_rank is None:
-        return get_group_rank(group, rank)  # type: ignore[arg-type]
-    if not 0 <= group_rank < group.size():
-        raise ValueError(f"Group rank {group_rank} is not part of group {group}")
-    return group_rank
+    peer = named_rank(group, rank, group_rank)
+    check_is_int(peer, "the rank of a process")
+    if not 0 <= peer < group.size():
+        raise ValueError(f"Group rank {peer} is not part of group {group}")
+    return peer
 
 
 class P2POp:

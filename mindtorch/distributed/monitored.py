@@ -11,16 +11,16 @@ import numpy as np
 
 from mindtorch.distributed.engines.communicator import Communicator, EngineError
 from mindtorch.distributed.process_group import ProcessGroup
-from mindtorch.distributed.world import group_or_default, is_member
+from mindtorch.distributed.world import group_for
 
 _ARRIVAL, _ANSWER = 32000, 32001  # tags of messages that users can't send
 
 
 def monitored_barrier(group: Any = None, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
     """A barrier that says which ranks have not come in time. The process of rank 0 finds out."""
-    if not is_member(group, "monitored_barrier"):
+    chosen = group_for(group, "monitored_barrier")
+    if chosen is None:
         return
-    chosen = group_or_default(group)
     limit = chosen.timeout if timeout is None else timeout
     if limit.total_seconds() <= 0:
         raise ValueError("timeout must be positive")

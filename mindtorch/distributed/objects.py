@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.distributed.collectives import _root, all_gather, broadcast, gather
+from mindtorch.distributed.arguments import check_list_at_root, checked_root, named_rank
+from mindtorch.distributed.collectives import all_gather, all_to_all_single, broadcast, gather, scatter
 from mindtorch.distributed.messages import recv, send
-from mindtorch.distributed.world import group_or_default, is_member
+from mindtorch.distributed.world import group_for
 from mindtorch.tensor import Tensor, wrap
 
 
@@ -37,9 +38,9 @@ def _padded(tensor: Tensor, size: int) -> Tensor:
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
     """Copy an object of each process to all, into a list with a place for each rank."""
-    if not is_member(group, "all_gather_object"):
+    chosen = group_for(group, "all_gather_object")
+    if chosen is None:
         return
-    chosen = group_or_default(group)
     own = _pickled(obj)
     sizes = [_sizes(0) for _ in range(chosen.size())]
     all_gather(sizes, _sizes(own.numel()), chosen)
@@ -58,15 +59,12 @@ def gather_object(
     group_dst: int | None = None,
 ) -> None:
     """Copy the objects of all processes to that of rank `dst`, into a list with a place for each rank."""
-    if not is_member(group, "gather_object"):
+    chosen = group_for(group, "gather_object")
+    if chosen is None:
         return
-    chosen = group_or_default(group)
-    root = _root(chosen, 0 if dst is None and group_dst is None else dst, group_dst, "gather")
+    root = named_rank(chosen, 0 if dst is None and group_dst is None else dst, group_dst)
     is_root = chosen.rank() == root
-    if is_root and not object_gather_list:
-        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    if not is_root and object_gather_list:
-        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
+    check_list_at_root(object_gather_list, is_root, "gather_list", "destination")
     own = _pickled(obj)
     sizes = [_sizes(0) for _ in range(chosen.size())]
     all_gather(sizes, _sizes(own.numel()), chosen)
@@ -85,10 +83,10 @@ def broadcast_object_list(
     group_src: int | None = None,
 ) -> None:
     """Send the objects in the list of the process of rank `src` to all others, into theirs."""
-    if not is_member(group, "broadcast_object_list"):
+    chosen = group_for(group, "broadcast_object_list")
+    if chosen is None:
         return
-    chosen = group_or_default(group)
-    root = _root(chosen, 0 if src is None and group_src is None else src, group_src, "broadcast")
+    root = named_rank(chosen, 0 if src is None and group_src is None else src, group_src)
     parts = [_pickled(each) for each in object_list] if chosen.rank() == root else []
     sizes = _sizes(*([each.numel() for each in parts] if parts else [0] * len(object_list)))
     broadcast(sizes, group=chosen, group_src=root)
@@ -109,18 +107,26 @@ def scatter_object_list(
     group_src: int | None = None,
 ) -> None:
     """Give each process an object of the list that the process of rank `src` has, in the first place of its own."""
-    if not is_member(group, "scatter_object_list"):
+    chosen = group_for(group, "scatter_object_list")
+    if chosen is None:
         return
     if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
         raise ValueError("Expected argument scatter_object_output_list to be a list of size at least 1.")
-    chosen = group_or_default(group)
-    root = _root(chosen, 0 if src is None and group_src is None else src, group_src, "scatter")
-    given = scatter_object_input_list if chosen.rank() == root else [None] * chosen.size()
-    if given is None or len(given) != chosen.size():
+    named = named_rank(chosen, 0 if src is None and group_src is None else src, group_src)
+    root = checked_root(named, chosen, "scatter")
+    is_root = chosen.rank() == root
+    given = scatter_object_input_list if is_root else None
+    if is_root and (given is None or len(given) != chosen.size()):
         raise ValueError("Expected argument scatter_object_input_list to have an object for each process.")
-    everything = list(given)
-    broadcast_object_list(everything, group=chosen, group_src=root)
-    scatter_object_output_list[0] = everything[chosen.rank()]
+    parts = [_pickled(each) for each in given or ()]
+    count, size = _sizes(0), chosen.size()
+    scatter(count, [_sizes(each.numel()) for each in parts], group=chosen, group_src=root)
+    # Each process is sent its own object only, so what is sent differs in size.
+    sent = [each.numel() for each in parts] or [0] * size
+    received = [int(count._mt_array[0]) if rank == root else 0 for rank in range(size)]
+    content, everything = _bytes(sum(received)), wrap(np.concatenate([each._mt_array for each in parts or [_bytes(0)]]))
+    all_to_all_single(content, everything, received, sent, chosen)
+    scatter_object_output_list[0] = _unpickled(content, content.numel())
 
 
 def send_object_list(

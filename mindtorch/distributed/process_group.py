@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from time import monotonic, time_ns
 from typing import Any
 
 from mindtorch.autograd.history import mark_written
@@ -73,6 +73,7 @@ class ProcessGroup:
         self.group_name = name
         self.group_desc = description
         self.timeout = timeout
+        self.description = self._described()
         self.failure: str | None = None
         self.is_left = False
         self.started: tuple[OpType, float, Call] | None = None  # what runs now, for the watchdog
@@ -98,6 +99,16 @@ class ProcessGroup:
     def set_timeout(self, timeout: timedelta) -> None:
         """Change how long a collective may take."""
         self.timeout = timeout
+        self.description = self._described()
+
+    def _described(self) -> tuple[str, str, str, int]:
+        """What the flight recorder keeps of the group."""
+        return self.group_name, self.group_desc, self.backend, int(1000 * self.timeout.total_seconds())
+
+    @property
+    def title(self) -> str:
+        """The name of PyTorch's class for the backend, for errors of arguments."""
+        return "ProcessGroupGloo" if "gloo" in self.backend else "ProcessGroupMPI"
 
     def __repr__(self) -> str:
         return f"<ProcessGroup {self.group_name} of {self.size()} processes, rank {self.rank()}>"
@@ -112,7 +123,10 @@ class ProcessGroup:
             self.coalesced.append(call)
             return None
         self._sequence += 1
-        return self._start([call], async_op)
+        if async_op or self._queue is not None or call.device is not None:
+            return self._start([call], async_op)
+        self._run_one(call, self._sequence)
+        return None
 
     def coalesced_collectives(self, calls: list[Call], async_op: bool) -> Work | None:
         """Run several as one: they share a sequence number and one comparison of what the processes do."""
@@ -137,17 +151,40 @@ class ProcessGroup:
             self.on_device(index).lead()
         return None
 
+    def _run_one(self, call: Call, sequence: int) -> None:
+        """Run a collective in this thread: what `_run` does for several, without a step that one can do without."""
+        if self.failure is not None:
+            raise self.failure_error()
+        self._operations += 1
+        entry = RECORDER.scheduled(self, call, sequence, self._operations)
+        communicator = self.communicator
+        self.started = (call.kind, monotonic(), call)
+        try:
+            if communicator.differences((sequence, *call.words)):
+                self._raise_mismatch([call], sequence)
+            call.body(communicator)
+        except EngineError as error:
+            raise self.failed(error) from None
+        finally:
+            self.started = None
+        if entry is not None:
+            entry.completed = time_ns()
+        for each in call.outputs:
+            mark_written(each)
+
     def _run(self, calls: list[Call], sequence: int, moment: Any) -> None:
         """`moment`: what a device has to have done before, None on the CPU."""
+        if len(calls) == 1 and moment is None:
+            self._run_one(calls[0], sequence)
+            return
         if self.failure is not None:
             raise self.failure_error()
         communicator = self.communicator
         first = calls[0]
-        words = first.words if len(calls) == 1 else _words_of(calls)
         entries = [RECORDER.scheduled(self, call, sequence, self._next_operation()) for call in calls]
-        self.started = (first.kind, time.monotonic(), first)
+        self.started = (first.kind, monotonic(), first)
         try:
-            if communicator.differences((sequence, *words)):
+            if communicator.differences((sequence, *_words_of(calls))):
                 self._raise_mismatch(calls, sequence)
             for call, entry in zip(calls, entries, strict=True):
                 if moment is None:
@@ -204,7 +241,7 @@ class ProcessGroup:
     def watched(self, make: Callable[[], Any]) -> Any:
         """Have the engine do something that all processes take part in; the watchdog ends it after the timeout."""
         call = Call(OpType.BARRIER, (), (), None, (int(OpType.BARRIER), 0, 0), lambda communicator: None)
-        self.started = (call.kind, time.monotonic(), call)
+        self.started = (call.kind, monotonic(), call)
         try:
             return make()
         except EngineError as error:
@@ -266,12 +303,12 @@ class ProcessGroup:
         for each in devices.values():
             each.free()
         if self.failure is None:
-            self._leave(time.monotonic() + PATIENCE if deadline is None else deadline)
+            self._leave(monotonic() + PATIENCE if deadline is None else deadline)
 
     def _leave(self, deadline: float) -> None:
         """Free what the engine has, once all have left. Those that don't come are told that this process has gone."""
         try:
-            if self.communicator.meet(max(0.0, deadline - time.monotonic())):
+            if self.communicator.meet(max(0.0, deadline - monotonic())):
                 self.communicator.free()
                 self.is_left = True
             else:
@@ -308,14 +345,9 @@ class ProcessGroup:
         return self.backend
 
 
-def _words_of(calls: Sequence[Call]) -> tuple[int, int, int]:
-    """What the processes have to agree on for several collectives: sums that depend on their order."""
-    first = second = third = 0
-    for place, call in enumerate(calls, start=1):
-        first, second, third = (
-            (total + place * word) % 2**62 for total, word in zip((first, second, third), call.words, strict=True)
-        )
-    return first, second, third
+def _words_of(calls: Sequence[Call]) -> tuple[int, ...]:
+    """What the processes have to agree on for several collectives, in their order."""
+    return tuple(word for call in calls for word in call.words)
 
 
 def _details(call: Call) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import float32
 from mindtorch.tensor import Tensor
+from mindtorch.warning import warn
 
 
 class RedOpType(Enum):
@@ -22,6 +23,9 @@ class RedOpType(Enum):
     BOR = 6
     BXOR = 7
     PREMUL_SUM = 8
+
+    def __init__(self, number: int) -> None:
+        self.number = number  # as `value`, which is slow
 
     def __str__(self) -> str:
         return f"RedOpType.{self.name}"
@@ -86,13 +90,14 @@ def type_of(op: Any) -> RedOpType:
     raise TypeError(f"incompatible function arguments: op must be a torch.distributed.ReduceOp, not {op!r}")
 
 
-def checked_op(op: Any, dtype: Dtype, name: str) -> RedOpType:
-    """The reduction, which tensors of the dtype have to have."""
-    kind = type_of(op)
-    if kind is RedOpType.SUM:
-        return kind
+def checked_op(op: Any, tensor: Tensor, name: str) -> RedOpType:
+    """The reduction, which the tensor has to have."""
+    if op is RedOpType.SUM:
+        return op
+    kind, dtype = type_of(op), tensor.dtype
     if dtype.is_complex and kind not in _FOR_COMPLEX:
-        raise ValueError(f"{name} does not support {kind} on complex tensors")
+        error = RuntimeError if name == "reduce" else ValueError
+        raise error(f"{name} does not support {kind} on complex tensors")
     if kind in _BITWISE and dtype.is_floating_point:
         raise RuntimeError(f"Cannot use ReduceOp.{kind.name} with non-integral dtype")
     if kind is RedOpType.AVG and not (dtype.is_floating_point or dtype.is_complex):
@@ -113,3 +118,20 @@ def _check_factor(op: Any, dtype: Dtype) -> None:
         raise ValueError("PREMUL_SUM is for floating-point tensors")
     if isinstance(factor, Tensor) and factor.numel() != 1:
         raise ValueError(f"the factor of PREMUL_SUM must have one element, but has {factor.numel()}")
+
+
+class _reduce_op:  # noqa: N801 - PyTorch's name
+    """The reductions as an enum, which is deprecated."""
+
+    def __getattr__(self, name: str) -> Any:
+        members = RedOpType.__members__
+        if name != "__members__" and name not in members:
+            raise AttributeError(f"'_reduce_op' object has no attribute '{name}'")
+        warn(
+            "`torch.distributed.reduce_op` is deprecated, please use `torch.distributed.ReduceOp` instead",
+            FutureWarning,
+        )
+        return dict(members) if name == "__members__" else members[name]
+
+
+reduce_op = _reduce_op()

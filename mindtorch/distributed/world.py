@@ -43,7 +43,7 @@ class Backend(str):
 
     def __new__(cls, name: str) -> Backend:
         if not isinstance(name, str):
-            raise ValueError(f"Backend constructor parameter must be string-ish, but got {name}")
+            raise ValueError("Backend constructor parameter must be string-ish")
         return super().__new__(cls, name.lower())
 
 
@@ -74,6 +74,11 @@ class _World:
         self.count = 0
         self.is_prepared = False
         self.all_were_left = True
+
+    @property
+    def default_pg(self) -> ProcessGroup | None:
+        """PyTorch's name of the default group."""
+        return self.default
 
     def next_number(self) -> int:
         self.count += 1
@@ -148,18 +153,31 @@ def group_or_default(group: Any) -> ProcessGroup:
     )
 
 
-def is_member(group: Any, call: str) -> bool:
-    """Whether this process is in the group; a call of another one is left out with a warning."""
+def group_for(group: Any, call: str) -> ProcessGroup | None:
+    """The group in which this process makes a call; None, with a warning, if it is not in it."""
+    if group is None:
+        return default_group()
     if group is not GroupMember.NON_GROUP_MEMBER:
-        return True
+        return group_or_default(group)
     rank = -1 if _world.default is None else default_group().rank()
     warn(f"Running {call} on global rank {rank} which does not belong to the given group.", UserWarning)
-    return False
+    return None
+
+
+def member_group(group: Any) -> ProcessGroup:
+    """The group in which this process makes a call that names a rank."""
+    if group is GroupMember.NON_GROUP_MEMBER:
+        raise ValueError("Invalid process group specified")
+    return group_or_default(group)
 
 
 def get_rank(group: ProcessGroup | None = None) -> int:
     """The rank of this process in a group, -1 when it is not in it."""
-    return -1 if group is GroupMember.NON_GROUP_MEMBER else group_or_default(group).rank()
+    if group is None or isinstance(group, ProcessGroup):
+        return group_or_default(group).rank()
+    if group is GroupMember.NON_GROUP_MEMBER:
+        return -1
+    raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
 
 
 def get_world_size(group: ProcessGroup | None = None) -> int:
@@ -195,6 +213,8 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     """The rank in a group of the process with a rank among all."""
+    if group is _world.default is not None:
+        return global_rank
     ranks = group_or_default(group).ranks
     if global_rank not in ranks:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
@@ -203,10 +223,29 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     """The rank among all of the process with a rank in a group."""
+    if group is _world.default is not None:
+        return group_rank
     ranks = group_or_default(group).ranks
     if not 0 <= group_rank < len(ranks):
         raise ValueError(f"Group rank {group_rank} is not part of group {group}")
     return ranks[group_rank]
+
+
+def group_named(name: str) -> ProcessGroup:
+    """The group with a name."""
+    found = next((each for each in _world.groups if each.group_name == name), None)
+    if found is None:
+        raise RuntimeError(f'Could not resolve the process group registered under the name "{name}"')
+    return found
+
+
+def group_of_ranks(ranks: Sequence[int]) -> ProcessGroup:
+    """The group of some of the processes, which exists."""
+    wanted = sorted(ranks)
+    found = next((each for each in _world.groups if sorted(each.ranks) == wanted), None)
+    if found is None:
+        raise ValueError(f"no process group has the ranks {wanted}: make it with new_group")
+    return found
 
 
 def get_pg_count() -> int:
@@ -368,6 +407,8 @@ def new_group(
     """The group of some of the processes. All processes call this, in the same order; those that are not in the group
     get `GroupMember.NON_GROUP_MEMBER`."""
     world = default_group()
+    if timeout is not None and not isinstance(timeout, timedelta):
+        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
     chosen = list(range(world.size())) if ranks is None else _checked_ranks(list(ranks), world.size())
     if sort_ranks:
         chosen.sort()
@@ -424,7 +465,7 @@ def _checked_ranks(ranks: list[int], size: int) -> list[int]:
             "the new group's world size should be less or equal to the world size set by init_process_group"
         )
     for rank in ranks:
-        if not 0 <= rank < size:
+        if rank < 0 or rank >= size:
             raise ValueError(f"Rank {rank} is out of range. Valid ranks are 0 to {size - 1} (world_size={size})")
     if not ranks:
         raise ValueError("a process group needs at least one rank")
@@ -441,7 +482,10 @@ def new_subgroups(
 ) -> tuple[ProcessGroup, list[Any]]:
     """Groups of `group_size` neighbouring processes each: that of this process, and all of them."""
     if group_size is None:
-        raise ValueError("group_size must be specified when no accelerator tells the processes of a machine")
+        raise ValueError(
+            "Default group size only takes effect when CUDA is available.If your subgroup using a backend that does "
+            "not depend on CUDA,please pass in 'group_size' correctly."
+        )
     size = get_world_size()
     if group_size <= 0:
         raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
@@ -463,12 +507,12 @@ def new_subgroups_by_enumeration(
     """Groups of the ranks listed: that of this process, and all of them."""
     if ranks_per_subgroup_list is None or not len(ranks_per_subgroup_list):
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
-    seen: set[int] = set()
+    seen: dict[int, Sequence[int]] = {}
     for ranks in ranks_per_subgroup_list:
-        repeated = seen.intersection(ranks)
-        if repeated:
-            raise ValueError(f"Rank {repeated.pop()} has appeared in both subgroups {seen} and {ranks}")
-        seen.update(ranks)
+        for rank in ranks:
+            if rank in seen:
+                raise ValueError(f"Rank {rank} has appeared in both subgroup {seen[rank]} and {ranks}")
+            seen[rank] = ranks
     made = [new_group(ranks, timeout, backend, pg_options, group_desc=group_desc) for ranks in ranks_per_subgroup_list]
     own = next((each for each in made if each is not GroupMember.NON_GROUP_MEMBER), None)
     return own, made

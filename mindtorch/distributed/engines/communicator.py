@@ -57,8 +57,8 @@ class Communicator(Protocol):
     rank: int
     size: int
 
-    def differences(self, words: Sequence[int]) -> bool:
-        """Whether the processes have come with different words; there are `WORDS` of them."""
+    def differences(self, words: tuple[int, ...]) -> bool:
+        """Whether the processes have come with different words."""
 
     def gather_objects(self, value: Any) -> list[Any]: ...
     def all_reduce(self, memory: np.ndarray, op: RedOpType) -> None: ...
@@ -94,6 +94,3 @@ class Communicator(Protocol):
         """Whether all processes, or those of some ranks, come to this call within the time."""
 
     def free(self) -> None: ...
-
-
-WORDS = 4

@@ -17,7 +17,7 @@ from mindtorch.backends.npu import hccl
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.runtime.api import check_usable, failed
 from mindtorch.backends.npu.runtime.stream import Event, Stream, current, set_current
-from mindtorch.distributed.engines.communicator import Communicator, EngineError, PeerLost
+from mindtorch.distributed.engines.communicator import Communicator, EngineError, PeerLost, Purpose
 from mindtorch.distributed.reduce_op import RedOpType
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class HcclCommunicator:
     def lost_ranks(self) -> list[int]:
         return self.host.lost_ranks()
 
-    def meet(self, seconds: float) -> bool:
-        return self.host.meet(seconds)
+    def meet(self, seconds: float, ranks: Sequence[int] | None = None, purpose: Purpose = Purpose.LEAVE) -> bool:
+        return self.host.meet(seconds, ranks, purpose)
 
     # -------------------- collectives --------------------
 

@@ -18,7 +18,7 @@ class LocalCommunicator:
     rank = 0
     size = 1
 
-    def differences(self, words: Sequence[int]) -> bool:
+    def differences(self, words: tuple[int, ...]) -> bool:
         return False
 
     def gather_objects(self, value: Any) -> list[Any]:

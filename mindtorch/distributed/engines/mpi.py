@@ -14,9 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.distributed.engines.communicator import WORDS, EngineError, PeerLost, Purpose, Revoked
+from mindtorch.backends.cpu import halves
+from mindtorch.distributed.engines.communicator import EngineError, PeerLost, Purpose, Revoked
+from mindtorch.distributed.engines.reducing import HALVES, folded
 from mindtorch.distributed.reduce_op import RedOpType
 from mindtorch.lazy import lazy
+from mindtorch.promotion import FLOAT
 
 MPI: Any = lazy("mpi4py.MPI")
 mpi4py: Any = lazy("mpi4py")
@@ -26,16 +29,22 @@ NOT_INSTALLED = (
     "mindtorch[mpi]`, and start the program with `python -m mindtorch.distributed.run`."
 )
 
-# Reductions that MPI has for all numbers, and those of truth values, where it has logical operations only.
+# MPI's reductions of numbers, and those of truth values as bytes that are 0 or 1, for which its logical ones are slow.
 _OPERATIONS = {
-    RedOpType.SUM: ("SUM", "LOR"),
-    RedOpType.PRODUCT: ("PROD", "LAND"),
-    RedOpType.MIN: ("MIN", "LAND"),
-    RedOpType.MAX: ("MAX", "LOR"),
-    RedOpType.BAND: ("BAND", "LAND"),
-    RedOpType.BOR: ("BOR", "LOR"),
-    RedOpType.BXOR: ("BXOR", "LXOR"),
+    RedOpType.SUM: ("SUM", "MAX"),
+    RedOpType.PRODUCT: ("PROD", "MIN"),
+    RedOpType.MIN: ("MIN", "MIN"),
+    RedOpType.MAX: ("MAX", "MAX"),
+    RedOpType.BAND: ("BAND", "BAND"),
+    RedOpType.BOR: ("BOR", "BOR"),
+    RedOpType.BXOR: ("BXOR", "BXOR"),
 }
+
+_PAIR = struct.Struct("=2q")
+
+# From this size on each process reduces a part: less is sent, and less is converted, but by two calls.
+_BY_PARTS = 1 << 16  # bytes
+_BLOCK = 1 << 19  # elements: their parts stay in the cache, and in memory that need not be asked for anew
 
 
 def is_installed() -> bool:
@@ -79,34 +88,79 @@ class MpiCommunicator:
         self._comm = comm
         self.rank: int = comm.Get_rank()
         self.size: int = comm.Get_size()
-        self._operations = {kind: tuple(getattr(MPI, name) for name in names) for kind, names in _OPERATIONS.items()}
-        self._words = bytearray(16 * WORDS)
+        self._operations = {
+            (kind.number, is_bool): getattr(MPI, names[is_bool])
+            for kind, names in _OPERATIONS.items()
+            for is_bool in (False, True)
+        }
+        self._words = bytearray(16)
         self._message = [self._words, MPI.INT64_T]
-        self._format = struct.Struct(f"={2 * WORDS}q")
 
     # -------------------- collectives --------------------
 
-    def differences(self, words: Sequence[int]) -> bool:
-        # The least of each word and of its negative: they are one another's negatives if all words are the same.
-        self._format.pack_into(self._words, 0, *words, *[-word for word in words])
-        self.run(self._comm.Allreduce, MPI.IN_PLACE, self._message, MPI.MIN)
-        found = self._format.unpack_from(self._words)
-        return any(found[i] != -found[WORDS + i] for i in range(WORDS))
+    def differences(self, words: tuple[int, ...]) -> bool:
+        # The least of a number made of the words, and of its negative: they are one another's negatives if all
+        # processes have the same number. Hashes of integers are the same in all of them.
+        number = hash(words) >> 1
+        _PAIR.pack_into(self._words, 0, number, -number)
+        try:
+            self._comm.Allreduce(MPI.IN_PLACE, self._message, MPI.MIN)
+        except MPI.Exception as error:
+            raise translated(error) from None
+        least, negative = _PAIR.unpack_from(self._words)
+        return least != -negative
 
     def gather_objects(self, value: Any) -> list[Any]:
         return self.run(self._comm.allgather, value)
 
     def all_reduce(self, memory: np.ndarray, op: RedOpType) -> None:
-        with _Reducible(memory) as numbers:
-            self.run(self._comm.Allreduce, MPI.IN_PLACE, numbers, self._operation(op, memory))
+        dtype = memory.dtype
+        if dtype in HALVES:
+            self._reduce_halves(memory, op, None)
+            return
+        is_bool = dtype.char == "?"
+        numbers = memory.view(np.uint8) if is_bool else memory
+        try:
+            self._comm.Allreduce(MPI.IN_PLACE, numbers, self._operations[op.number, is_bool])
+        except MPI.Exception as error:
+            raise translated(error) from None
 
     def reduce(self, memory: np.ndarray, op: RedOpType, root: int) -> None:
-        operation = self._operation(op, memory)
-        if self.rank != root:
-            self.run(self._comm.Reduce, _reducible(memory), None, operation, root)
+        if memory.dtype in HALVES:
+            self._reduce_halves(memory, op, root)
             return
-        with _Reducible(memory) as numbers:
+        is_bool = memory.dtype.char == "?"
+        self._reduce(memory.view(np.uint8) if is_bool else memory, self._operations[op.number, is_bool], root)
+
+    def _reduce(self, numbers: np.ndarray, operation: Any, root: int | None) -> None:
+        if root is None:
+            self.run(self._comm.Allreduce, MPI.IN_PLACE, numbers, operation)
+        elif self.rank == root:
             self.run(self._comm.Reduce, MPI.IN_PLACE, numbers, operation, root)
+        else:
+            self.run(self._comm.Reduce, numbers, None, operation, root)
+
+    def _reduce_halves(self, memory: np.ndarray, op: RedOpType, root: int | None) -> None:
+        """Half precision is summed in single precision, and rounded once: to the process `root`, or to all."""
+        whole = memory.size - memory.size % self.size if memory.nbytes >= _BY_PARTS else 0
+        block = min(_BLOCK - _BLOCK % self.size, whole)
+        received = np.empty(block, memory.dtype)
+        for start in range(0, whole, max(block, 1)):
+            part = memory[start : min(start + block, whole)]
+            own = halves.converted(folded(self._exchanged(part, received[: part.size]), op), memory.dtype)
+            if root is None:
+                self.all_gather(part, own)
+            else:
+                self.gather(part if self.rank == root else None, own, root)
+        if whole < memory.size:
+            numbers = halves.converted(memory[whole:], FLOAT)
+            self._reduce(numbers, self._operations[op.number, False], root)
+            halves.convert_into(memory[whole:], numbers)
+
+    def _exchanged(self, parts: np.ndarray, received: np.ndarray) -> np.ndarray:
+        """The parts for this process in the memories of all, as rows."""
+        self.run(self._comm.Alltoall, _bytes(parts), _bytes(received))
+        return received.reshape(self.size, -1)
 
     def broadcast(self, memory: np.ndarray, root: int) -> None:
         self.run(self._comm.Bcast, _bytes(memory), root)
@@ -121,9 +175,11 @@ class MpiCommunicator:
         self.run(self._comm.Scatter, None if parts is None else _bytes(parts), _bytes(memory), root)
 
     def reduce_scatter(self, memory: np.ndarray, parts: np.ndarray, op: RedOpType) -> None:
-        numbers = _reducible(parts)
-        total = numbers if numbers is not parts else parts.copy()
-        self.run(self._comm.Allreduce, MPI.IN_PLACE, total, self._operation(op, parts))
+        if parts.nbytes >= _BY_PARTS:
+            halves.convert_into(memory, folded(self._exchanged(parts, np.empty_like(parts)), op))
+            return
+        total = parts.copy()
+        self.all_reduce(total, op)
         memory[...] = total[self.rank * memory.size : (self.rank + 1) * memory.size]
 
     def all_to_all(
@@ -228,9 +284,6 @@ class MpiCommunicator:
         """End all processes that were started together."""
         MPI.COMM_WORLD.Abort(code)
 
-    def _operation(self, op: RedOpType, memory: np.ndarray) -> Any:
-        return self._operations[op][memory.dtype == np.bool_]
-
     @staticmethod
     def run(call: Callable[..., Any], *arguments: Any) -> Any:
         """The result of a call of MPI, or its error as one of ours."""
@@ -311,25 +364,3 @@ def _two_sets(flags: np.ndarray) -> tuple[set[int], set[int]]:
 def _bytes(memory: np.ndarray) -> Any:
     """The memory as MPI takes it whatever the dtype is."""
     return [memory.view(np.uint8), MPI.BYTE]
-
-
-def _reducible(memory: np.ndarray) -> np.ndarray:
-    """The numbers in a dtype that MPI reduces: half precision is summed in single precision, and rounded once."""
-    return memory.astype(np.float32) if memory.itemsize == 2 and memory.dtype.kind not in "iu" else memory
-
-
-class _Reducible:
-    """The numbers of an array in a dtype that MPI reduces; at the end they are in the array."""
-
-    __slots__ = ("_memory", "_numbers")
-
-    def __init__(self, memory: np.ndarray) -> None:
-        self._memory = memory
-        self._numbers = _reducible(memory)
-
-    def __enter__(self) -> np.ndarray:
-        return self._numbers
-
-    def __exit__(self, error: Any, *rest: Any) -> None:
-        if error is None and self._numbers is not self._memory:
-            self._memory[...] = self._numbers

@@ -44,7 +44,7 @@ class Entry:
     def __init__(
         self, group: ProcessGroup, kind: OpType, inputs: Any, outputs: Any, sequence: int, operation: int
     ) -> None:
-        self.group = (group.group_name, group.group_desc, group.backend, int(1000 * group.timeout.total_seconds()))
+        self.group = group.description
         self.kind = kind
         self.inputs = [(each._mt_array.shape, each._mt_array.dtype) for each in inputs]
         same = outputs is inputs

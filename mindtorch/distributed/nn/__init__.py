@@ -1,5 +1,6 @@
 """`torch.distributed.nn`: collectives that gradients go through."""
 
+from mindtorch.distributed.nn.functional import _all_gather_base as _all_gather_base
 from mindtorch.distributed.nn.functional import all_gather as all_gather
 from mindtorch.distributed.nn.functional import all_reduce as all_reduce
 from mindtorch.distributed.nn.functional import all_to_all as all_to_all

@@ -12,6 +12,7 @@ from mindtorch.dispatch import ops
 from mindtorch.distributed import collectives
 from mindtorch.distributed.reduce_op import ReduceOp, type_of
 from mindtorch.distributed.world import get_group_rank, group_or_default
+from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor
 
 _SUM = ReduceOp.SUM
@@ -47,6 +48,11 @@ def all_gather(tensor: Tensor, group: Any = None) -> tuple[Tensor, ...]:
     return _AllGather.apply(group, tensor)
 
 
+def _all_gather_base(output_tensor: Tensor, input_tensor: Tensor, group: Any = None) -> Tensor:
+    """The tensors of all processes one after the other, in the tensor that is given."""
+    return _AllGatherBase.apply(group, output_tensor, input_tensor)
+
+
 def all_to_all(output_tensor_list: Any, input_tensor_list: Any, group: Any = None) -> tuple[Tensor, ...]:
     """The tensors for this process in the lists of all."""
     return _AllToAll.apply(group, len(output_tensor_list), *output_tensor_list, *input_tensor_list)
@@ -72,7 +78,7 @@ class _Broadcast(Function):
     @staticmethod
     def forward(ctx: Any, src: int, group: Any, tensor: Tensor) -> Tensor:
         ctx.src, ctx.group = src, group
-        result = tensor.clone()
+        result = _copied(tensor)
         collectives.broadcast(result, src, group)
         return result
 
@@ -89,9 +95,10 @@ class _Gather(Function):
     def forward(ctx: Any, dst: int, group: Any, tensor: Tensor) -> tuple[Tensor, ...]:
         ctx.dst, ctx.group = dst, group
         chosen = group_or_default(group)
-        parts = [ops.zeros_like(tensor) for _ in range(chosen.size())]
+        source = tensor.contiguous()
+        parts = [ops.zeros_like(source) for _ in range(chosen.size())]
         is_root = chosen.rank() == get_group_rank(chosen, dst)
-        collectives.gather(tensor.contiguous(), parts if is_root else None, dst, group)
+        collectives.gather(source, parts if is_root else None, dst, group)
         return tuple(parts)
 
     @staticmethod
@@ -104,9 +111,10 @@ class _Scatter(Function):
     def forward(ctx: Any, src: int, group: Any, *tensors: Tensor) -> Tensor:
         ctx.src, ctx.group = src, group
         chosen = group_or_default(group)
-        result = ops.zeros_like(tensors[0])
+        given = [each.contiguous() for each in tensors]
+        result = ops.zeros_like(given[0])
         is_root = chosen.rank() == get_group_rank(chosen, src)
-        collectives.scatter(result, list(tensors) if is_root else None, src, group)
+        collectives.scatter(result, given if is_root else None, src, group)
         return result
 
     @staticmethod
@@ -119,7 +127,7 @@ class _Reduce(Function):
     def forward(ctx: Any, dst: int, op: Any, group: Any, tensor: Tensor) -> Tensor:
         _check_sum(op, "reduce")
         ctx.dst, ctx.group = dst, group
-        result = tensor.clone()
+        result = _copied(tensor)
         collectives.reduce(result, dst, op, group)
         return result
 
@@ -133,7 +141,7 @@ class _ReduceScatter(Function):
     def forward(ctx: Any, op: Any, group: Any, output: Tensor, *tensors: Tensor) -> Tensor:
         _check_sum(op, "reduce_scatter")
         ctx.group = group
-        result = ops.empty_like(output)
+        result = output.contiguous()
         collectives.reduce_scatter(result, [each.contiguous() for each in tensors], op, group)
         return result
 
@@ -146,14 +154,35 @@ class _AllGather(Function):
     @staticmethod
     def forward(ctx: Any, group: Any, tensor: Tensor) -> tuple[Tensor, ...]:
         ctx.group = group
-        parts = [ops.empty_like(tensor) for _ in range(group_or_default(group).size())]
-        collectives.all_gather(parts, tensor.contiguous(), group)
+        source = tensor.contiguous()
+        parts = [ops.empty_like(source) for _ in range(group_or_default(group).size())]
+        collectives.all_gather(parts, source, group)
         return tuple(parts)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple:
         own = grads[group_or_default(ctx.group).rank()]
-        return None, _ReduceScatter.apply(_SUM, ctx.group, own, *grads)
+        return None, _ReduceScatter.apply(_SUM, ctx.group, ops.empty_like(own), *grads)
+
+
+class _AllGatherBase(Function):
+    @staticmethod
+    def forward(ctx: Any, group: Any, output: Tensor, tensor: Tensor) -> Tensor:
+        ctx.group = group
+        collectives.all_gather_single(output, tensor.contiguous(), group)
+        return output
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple:
+        chosen = group_or_default(ctx.group)
+        if grad.shape[0] % chosen.size():
+            raise RuntimeError(
+                f"Tensor with dimensions: {list(grad.shape)} does not have first dimension divisible by world_size: "
+                f"{chosen.size()}"
+            )
+        parts = ops.chunk(grad, chosen.size(), 0)
+        own = ops.empty_like(parts[0], memory_format=contiguous_format)
+        return None, None, _ReduceScatter.apply(_SUM, ctx.group, own, *parts)
 
 
 class _AllToAll(Function):
@@ -161,14 +190,14 @@ class _AllToAll(Function):
     def forward(ctx: Any, group: Any, count: int, *tensors: Tensor) -> tuple[Tensor, ...]:
         ctx.group, ctx.count = group, count
         outputs, inputs = tensors[:count], tensors[count:]
-        ctx.given = [ops.empty_like(each) for each in inputs]
-        results = [ops.empty_like(each) for each in outputs]
-        collectives.all_to_all(results, [each.contiguous() for each in inputs], group)
-        return tuple(results)
+        ctx.given = [each.shape for each in inputs]
+        collectives.all_to_all(list(outputs), [each.contiguous() for each in inputs], group)
+        return tuple(outputs)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple:
-        given = _AllToAll.apply(ctx.group, len(ctx.given), *ctx.given, *grads)
+        empty = [ops.new_empty(grads[0], shape) for shape in ctx.given]
+        given = _AllToAll.apply(ctx.group, len(empty), *empty, *grads)
         return None, None, *[None] * ctx.count, *given
 
 
@@ -176,14 +205,14 @@ class _AllToAllSingle(Function):
     @staticmethod
     def forward(ctx: Any, group: Any, output: Tensor, received: Any, sent: Any, tensor: Tensor) -> Tensor:
         ctx.group, ctx.received, ctx.sent = group, received, sent
-        ctx.given = ops.empty_like(tensor)
-        result = ops.empty_like(output)
-        collectives.all_to_all_single(result, tensor.contiguous(), received, sent, group)
-        return result
+        ctx.given = tensor.shape
+        collectives.all_to_all_single(output, tensor.contiguous(), received, sent, group)
+        return output
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple:
-        given = _AllToAllSingle.apply(ctx.group, ctx.given, ctx.sent, ctx.received, grad)
+        empty = ops.new_empty(grad, ctx.given)
+        given = _AllToAllSingle.apply(ctx.group, empty, ctx.sent, ctx.received, grad)
         return None, None, None, None, given
 
 
@@ -191,7 +220,7 @@ class _AllReduce(Function):
     @staticmethod
     def forward(ctx: Any, op: Any, group: Any, tensor: Tensor) -> Tensor:
         ctx.op, ctx.group = op, group
-        result = tensor.clone()
+        result = _copied(tensor)
         collectives.all_reduce(result, op, group)
         return result
 
@@ -199,6 +228,10 @@ class _AllReduce(Function):
     def backward(ctx: Any, grad: Tensor) -> tuple:
         _check_sum(ctx.op, "all_reduce")
         return None, None, _AllReduce.apply(ctx.op, ctx.group, grad)
+
+
+def _copied(tensor: Tensor) -> Tensor:
+    return tensor.clone(memory_format=contiguous_format)
 
 
 def _check_sum(op: Any, name: str) -> None:

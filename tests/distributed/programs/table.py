@@ -30,7 +30,11 @@ def part(array):
     return whole[1]
 
 
-LAYOUTS = {"rows": rows, "channels last": last, "part": part}
+# What the tensors of a case are made by, and their shape.
+LAYOUTS = {
+    "rows": (rows, SHAPE), "channels last": (last, SHAPE), "part": (part, SHAPE), "empty": (rows, (0, 3)),
+    "one number": (lambda array: torch.from_numpy(np.array(array)), ()),
+}  # fmt: skip
 
 
 class Case:
@@ -38,25 +42,27 @@ class Case:
 
     def __init__(self, dtype, layout, seed):
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
-        self.dtype, self.layout = dtype, LAYOUTS[layout]
+        self.dtype = dtype
+        self.layout, self.shape = LAYOUTS[layout]
+        self.rows, *self.row = self.shape or (1,)
         self.random = np.random.default_rng(seed)
         self.numbers = [self._drawn() for _ in range(self.size)]
 
     def _drawn(self):
-        return self.random.integers(0, 4, SHAPE).astype(np.float64)
+        return self.random.integers(0, 4, self.shape).astype(np.float64)
 
     def tensor(self, numbers):
-        made = self.layout(numbers.astype(np.float32)).to(self.dtype)
+        made = self.layout(np.asarray(numbers, np.float32)).to(self.dtype)
         return made if self.layout is not part else part(made._mt_array)
 
     def own(self):
         return self.tensor(self.numbers[self.rank])
 
     def empty(self):
-        return self.tensor(np.zeros(SHAPE))
+        return self.tensor(np.zeros(self.shape))
 
     def values(self, numbers):
-        return rows(numbers).to(self.dtype)
+        return torch.from_numpy(np.array(numbers)).to(self.dtype)
 
     def reduced(self, op, numbers=None):
         """By torch's own ops on one process, in the precision of the dtype's sums."""
@@ -139,9 +145,10 @@ def all_gather(case, how):
 
 
 def all_gather_single(case, how):
-    found = torch.zeros((case.size * SHAPE[0], *SHAPE[1:]), dtype=case.dtype)
+    found = torch.zeros((case.size * case.rows, *case.row), dtype=case.dtype)
     how(lambda **more: dist.all_gather_single(found, case.own().contiguous(), **more))
-    same(found, torch.cat([case.values(each) for each in case.numbers]), "all_gather_single")
+    parts = [case.values(each).reshape(case.rows, *case.row) for each in case.numbers]
+    same(found, torch.cat(parts), "all_gather_single")
 
 
 def gather(case, how):
@@ -170,18 +177,20 @@ def reduce_scatter(case, how):
 
 
 def reduce_scatter_single(case, how):
-    whole = [np.concatenate([each, (each + 1) % 4, (each + 2) % 4, each][: case.size]) for each in case.numbers]
-    found = case.values(np.zeros(SHAPE))
+    given = [each.reshape(case.rows, *case.row) for each in case.numbers]
+    whole = [np.concatenate([each, (each + 1) % 4, (each + 2) % 4, each][: case.size]) for each in given]
+    found = case.values(np.zeros(case.shape))
     how(lambda **more: dist.reduce_scatter_single(found, case.values(whole[case.rank]), **more))
-    mine = slice(case.rank * SHAPE[0], (case.rank + 1) * SHAPE[0])
-    same(found, case.reduced(OPS.SUM, [each[mine] for each in whole]), "reduce_scatter_single")
+    mine = slice(case.rank * case.rows, (case.rank + 1) * case.rows)
+    parts = [each[mine].reshape(case.shape) for each in whole]
+    same(found, case.reduced(OPS.SUM, parts), "reduce_scatter_single")
 
 
 def all_to_all(case, how):
     def sent(source, target):
-        return case.numbers[source].reshape(-1)[: 1 + source + 2 * target]
+        return np.resize(case.numbers[source], 1 + source + 2 * target if case.rows else 0)
 
-    found = [case.values(np.zeros(1 + source + 2 * case.rank)) for source in range(case.size)]
+    found = [case.values(np.zeros(sent(source, case.rank).shape)) for source in range(case.size)]
     own = [case.values(sent(case.rank, target)) for target in range(case.size)]
     how(lambda **more: dist.all_to_all(found, own, **more))
     for source, each in enumerate(found):

@@ -1,0 +1,31 @@
+"""`torch.distributed.distributed_c10d`: what `mindtorch.distributed` has, and some of PyTorch's private names."""
+
+from __future__ import annotations
+
+import sys
+from datetime import timedelta
+from typing import Any
+
+from mindtorch.distributed.flight_recorder import dump_trace as _dump_fr_trace  # noqa: F401
+from mindtorch.distributed.world import _world as _world
+from mindtorch.distributed.world import default_group as _get_default_group  # noqa: F401
+from mindtorch.distributed.world import default_pg_timeout, get_rank, get_world_size
+from mindtorch.distributed.world import get_default_store as _get_default_store  # noqa: F401
+from mindtorch.distributed.world import group_named as _resolve_process_group  # noqa: F401
+
+
+def _rank_not_in_group(group: Any) -> bool:
+    """Whether this process is not in the group."""
+    return group is not None and get_rank(group) == -1
+
+
+def _get_default_timeout(backend: str) -> timedelta:
+    """The timeout of groups that are made without one."""
+    return default_pg_timeout
+
+
+_get_group_size = get_world_size
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(sys.modules[__package__], name)
