@@ -19,6 +19,7 @@ from typing import Any
 
 import mindtorch
 import mindtorch.distributed as dist
+from mindtorch.distributed.world import default_group
 from mindtorch.lazy import lazy
 
 torch: Any = lazy("torch")
@@ -112,7 +113,7 @@ def measure(only: str) -> list[tuple[str, str, str, float, float]]:
 
 def gate() -> float:
     """Seconds for comparing what the processes do."""
-    communicator = dist.group.WORLD.communicator
+    communicator = default_group().communicator
     words = (12345, 4097, 16, 0)
     return min(batch(lambda: communicator.differences(words), 500, dist.barrier) for _ in range(ROUNDS))
 
