@@ -28,13 +28,17 @@ LinAlgError = _LinAlgError  # the public name; messages show the other one, as i
 
 
 class AcceleratorError(RuntimeError):
-    """What a device, its runtime or one of its ops has refused or failed to do; `error_code` is the runtime's."""
+    """What a device, its runtime or one of its ops has refused or failed to do; `error_code` is the runtime's.
+
+    `is_of_arguments`: an op does not take what it was given, and has done nothing.
+    """
 
     torch_name = "torch.AcceleratorError"
 
-    def __init__(self, message: str, error_code: int = 0) -> None:
+    def __init__(self, message: str, error_code: int = 0, is_of_arguments: bool = False) -> None:
         super().__init__(message)
         self.error_code = error_code
+        self.is_of_arguments = is_of_arguments
 
 
 class OutOfMemoryError(RuntimeError):

@@ -10,7 +10,6 @@ from typing import Any
 
 from mindtorch.backends.fallback import cpu_kernel_for
 from mindtorch.backends.npu.fallback import kernel_for
-from mindtorch.backends.npu.runtime.codes import is_of_arguments
 from mindtorch.backends.npu.runtime.descriptors import NoElements
 from mindtorch.errors import AcceleratorError
 
@@ -29,10 +28,11 @@ def answered(kernel: Callable, op: str) -> Callable:
         except NoElements:
             on_cpu = cpu_kernel_for(op)
         except _UNEXPLAINED as error:
-            is_refusal = isinstance(error, AcceleratorError)
-            if not is_refusal or is_of_arguments(error.error_code):
+            is_of_device = isinstance(error, AcceleratorError)
+            is_refusal = is_of_device and error.is_of_arguments
+            if not is_of_device or is_refusal:
                 cpu_kernel_for(op, is_trial=True)(*args, **kwargs)
-            if not (is_one_call and is_refusal and is_of_arguments(error.error_code)):
+            if not (is_one_call and is_refusal):
                 raise
             on_cpu = kernel_for(op)
         return on_cpu(*args, **kwargs)

@@ -14,6 +14,7 @@ from mindtorch.dispatch.registry import find_op, kernel_table
 
 _MANY = 4096
 _right: set[tuple] = set()
+_ARRAYS = (NpuArray, np.ndarray)
 _NUMBERS = (bool, int, float, complex, str, type(None))
 
 
@@ -39,13 +40,15 @@ def _can_be_tried(op: str, count: int) -> bool:
 
 def _kind_of(value: Any) -> Any:
     """What counts of an operand; None if nothing can be tried with it."""
-    if type(value) is NpuArray or type(value) is np.ndarray:
+    if type(value) in _ARRAYS:
         return value.dtype, bool(value.shape)
     return (type(value), value) if type(value) in _NUMBERS else None
 
 
 def _try(op: str, args: tuple, out: Any) -> None:
-    target = None if out is None else _small(out)
+    # What `out` is resized to is not a matter of dtypes and numbers, so it has the result's shape here.
+    dims = max((len(value.shape) for value in args if type(value) in _ARRAYS), default=0)
+    target = None if out is None else np.ones((1,) * dims, out.dtype)
     operands = [target if value is out and out is not None else _small(value) for value in args]
     try:
         kernel_table(op)[np.ndarray](*operands, **({} if target is None else {"out": target}))
@@ -54,6 +57,6 @@ def _try(op: str, args: tuple, out: Any) -> None:
 
 
 def _small(value: Any) -> Any:
-    if type(value) is NpuArray or type(value) is np.ndarray:
+    if type(value) in _ARRAYS:
         return np.ones((1,) * len(value.shape), value.dtype)
     return value

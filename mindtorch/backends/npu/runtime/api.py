@@ -7,7 +7,7 @@ import time
 from typing import Any, NoReturn
 
 from mindtorch.backends.npu.runtime import libraries
-from mindtorch.backends.npu.runtime.codes import OUT_OF_MEMORY, SUCCESS, is_sticky, meaning_of
+from mindtorch.backends.npu.runtime.codes import OUT_OF_MEMORY, SUCCESS, is_of_arguments, is_sticky, meaning_of
 from mindtorch.backends.npu.runtime.prototypes import PROTOTYPES
 from mindtorch.errors import AcceleratorError, OutOfMemoryError, device_unavailable
 
@@ -98,7 +98,7 @@ def raise_code(code: int, function: str, index: int | None = None) -> NoReturn:
     meant = active.index if index is None else index
     if is_sticky(code) and meant >= 0:  # before there is one, a call may be made again
         failed.setdefault(meant, (code, message))
-    raise AcceleratorError(message, code)
+    raise AcceleratorError(message, code, is_of_arguments=function.startswith("aclnn") and is_of_arguments(code))
 
 
 def ignore(code: int) -> None:
