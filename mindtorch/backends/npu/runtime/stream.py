@@ -6,7 +6,7 @@ from collections import deque
 from ctypes import c_float, c_int32, c_void_p
 
 from mindtorch.backends.npu.runtime import device
-from mindtorch.backends.npu.runtime.api import acl, active, check, ignore, out_pointer
+from mindtorch.backends.npu.runtime.api import acl, active, check, failed, ignore, out_pointer
 from mindtorch.backends.npu.runtime.codes import (
     EVENT_COMPLETE,
     EVENT_SYNC,
@@ -99,8 +99,8 @@ class Event:
 
     def __del__(self) -> None:
         """May come on any thread, between any two calls: it must not change the device that these mean."""
-        if self.handle is not None:
-            if active.index == self.device and device.is_started():
+        if self.handle is not None and device.is_started():
+            if active.index == self.device:
                 ignore(acl.aclrtDestroyEvent(self.handle))
             else:
                 _dead.append((self.device, self.handle))
@@ -120,8 +120,8 @@ def _bury() -> None:
 
 
 def bury_all() -> None:
-    """Destroy them all, on whichever device."""
-    for index in {index for index, _ in list(_dead)}:
+    """Destroy them all, on whichever device; those of one that has failed stay."""
+    for index in {index for index, _ in list(_dead)}.difference(failed):
         device.use(index)
         _bury()
 
@@ -201,4 +201,4 @@ def _left() -> list[Event]:
 
 
 device.at_exit.append(_destroy_all)
-device.after_fork.append(_alive.clear)
+device.after_fork += [_alive.clear, _dead.clear]
