@@ -104,7 +104,8 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
 def _view_inside_of(number: int, tensor: Any) -> Tensor:
     """The tensor without its tangent at a level."""
     with inside_of(number):
-        # By the op that texts name. A `view_as` has strides of its own in dimensions of one element, which tell formats.
+        # By the op that texts name. A `view_as` has strides of its own in dimensions of one element, which tell
+        # memory formats.
         return ops.alias(tensor) if _thread.transforms or 1 in tensor.shape else tensor.view_as(tensor)
 
 
