@@ -136,7 +136,12 @@ SCHEMA_RULES: tuple[Callable[[FunctionSchema, Problems], None], ...] = (
 
 def results_are_returned(entry: OpEntry, problems: Problems) -> None:
     """The functional op is the entry, and what writes its results to ``out`` is a variant of it."""
-    if entry.op.kind == "out":
+    schema = entry.op.schema
+    outs = schema.out_arguments
+    is_right = schema.arguments[-len(outs) :] == outs and [(each.type, each.alias) for each in outs] == [
+        (result.type, result.alias) for result in schema.returns
+    ]
+    if entry.op.kind == "out" and is_right:  # otherwise `out_order` has said what is wrong with the schema itself
         message = f"{entry.op.name} writes its results to arguments, and no schema of the entry returns them"
         hint = "'func' is the schema without out arguments; this one goes under 'out', if 'autogen: out' gives another"
         problems.add("E027", message, entry.op.schema.location, hint)

@@ -74,7 +74,7 @@ def slogdet_backward(grad_sign, grad_logabsdet, A, sign):
         turn = (conj(grad_sign) * sign).imag
         size = ops.zeros_like(turn) if grad_logabsdet is None else grad_logabsdet
         slope = ops.complex(size, -turn)
-    return None if slope is None else _solved(A, slope)
+    return None if slope is None else _solved(A, slope.to(A.dtype))
 
 
 def slogdet_sign_jvp(A_t, A, sign):
