@@ -6,10 +6,12 @@ Their `def` lines have more: what only old calls give, NumPy's spellings, and wh
 from collections.abc import Iterable, Iterator, Sequence
 from inspect import CO_VARARGS, Parameter, Signature
 from types import FunctionType, MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from mindtorch.dispatch.registry import overloads_of
 from mindtorch.dispatch.schema import Argument
+
+F = TypeVar("F")
 
 _REST = "more_"  # begins the name of the parameter that collects the ints of `view(2, 3)`
 _ADDED = frozenset(("out", "requires_grad", "generator"))  # to the arguments of a schema, in Python
@@ -62,7 +64,7 @@ def whole_signature(function: Any) -> Signature:
     """Everything that a function takes, as its `def` line says."""
     if not isinstance(function, FunctionType):
         return Signature.from_callable(function)
-    bare = FunctionType(function.__code__, {}, function.__name__, function.__defaults__)
+    bare = FunctionType(function.__code__, {}, function.__name__, function.__defaults__, function.__closure__)
     bare.__kwdefaults__ = function.__kwdefaults__
     bare.__annotations__ = function.__annotations__
     return Signature.from_callable(bare)
@@ -75,7 +77,7 @@ def show_signatures(functions: Iterable[FunctionType]) -> None:
             function.__signature__ = ShownSignature(function)  # type: ignore[attr-defined]
 
 
-def as_called(method: Any) -> Any:
+def as_called(method: F) -> F:
     """A method that is written by hand, and has `...` for what a call must give so that torch's error can be raised."""
     method.__signature__ = ShownSignature(method, is_method=True)
     return method

@@ -141,6 +141,6 @@ def check_asked_dtype(function: str, own: np.dtype[Any], dtype: Dtype | None) ->
         raise RuntimeError(f"linalg.{function}: dtype should be {kind} for {kind} inputs, but got {asked}")
     if promote(own, dtype.numpy) != dtype.numpy:
         raise RuntimeError(
-            f"linalg.{function}: the dtype of the input ({scalar_name(own)}) should be convertible without narrowing "
-            f"to the specified dtype ({asked})"
+            f"linalg.{function}: the dtype of the input ({FROM_NUMPY[own].storage_name}) should be convertible without "
+            f"narrowing to the specified dtype ({asked})"
         )
