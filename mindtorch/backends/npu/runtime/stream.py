@@ -99,8 +99,8 @@ class Event:
 
     def __del__(self) -> None:
         """May come on any thread, between any two calls: it must not change the device that these mean."""
-        if self.handle is not None and device.is_started():
-            if active.index == self.device:
+        if self.handle is not None and not device.is_forked():
+            if active.index == self.device and device.is_started():
                 ignore(acl.aclrtDestroyEvent(self.handle))
             else:
                 _dead.append((self.device, self.handle))
