@@ -106,7 +106,7 @@ def test_only_its_ops_fail(family, outcomes, file):
 
 
 @pytest.mark.parametrize("line", WRONG)
-def test_the_error_has_file_line_and_cause(line, tmp_path, monkeypatch):
+def test_the_error_has_file_line_and_cause(line, tmp_path, monkeypatch, request):
     """Whatever is wrong with a module, also one that came right in the meantime."""
     monkeypatch.syspath_prepend(tmp_path)
     file = tmp_path / "half_written_kernels.py"
@@ -115,6 +115,7 @@ def test_the_error_has_file_line_and_cause(line, tmp_path, monkeypatch):
     table = registry.KernelTable("exp")
     table[np.ndarray] = kernels.exp
     monkeypatch.setitem(registry._tables, "exp", table)
+    request.addfinalizer(lambda: sys.modules.pop(file.stem, None))
     for _ in range(2):
         with pytest.raises(ImportError) as failed:
             table[np.ndarray](np.ones(2))
@@ -123,8 +124,8 @@ def test_the_error_has_file_line_and_cause(line, tmp_path, monkeypatch):
     file.write_text("from numpy import exp\n", encoding="utf-8")
     importlib.invalidate_caches()
     assert table[np.ndarray](np.zeros(2)).tolist() == [1, 1]
-    assert table[np.ndarray] is np.exp
-    del sys.modules["half_written_kernels"]
+    kernel = table[np.ndarray]
+    assert getattr(kernel, "unguarded", kernel) is np.exp  # guarded where a device's backend is registered
 
 
 def test_tests_of_other_ops_can_be_collected(file):

@@ -54,7 +54,18 @@ class WriteResult:
     storage_data: _StorageInfo
 
 
-class FileSystemWriter:
+class _Folder:
+    """Where a checkpoint is."""
+
+    path: Path
+
+    @property
+    def checkpoint_id(self) -> Path:
+        """The folder."""
+        return self.path
+
+
+class FileSystemWriter(_Folder):
     """Saves checkpoints in a folder.
 
     A checkpoint that is there already stays whole until the new one is: its files are removed last.
@@ -75,11 +86,6 @@ class FileSystemWriter:
         self.sync_files = sync_files
         self.overwrite = overwrite
         self.save_id = str(uuid.uuid4())
-
-    @property
-    def checkpoint_id(self) -> Path:
-        """The folder."""
-        return self.path
 
     def reset(self, checkpoint_id: str | os.PathLike | None = None) -> None:
         """Begin another checkpoint, in another folder if one is given."""
@@ -152,17 +158,12 @@ def _written(file: BinaryIO, name: str, index: MetadataIndex, value: Any) -> Wri
     return WriteResult(index, length, _StorageInfo(name, start, length))
 
 
-class FileSystemReader:
+class FileSystemReader(_Folder):
     """Loads checkpoints from a folder. As with `torch.load(..., weights_only=False)`, they must be trusted."""
 
     def __init__(self, path: str | os.PathLike) -> None:
         self.path = Path(path)
         self._places: dict[MetadataIndex, _StorageInfo] = {}
-
-    @property
-    def checkpoint_id(self) -> Path:
-        """The folder."""
-        return self.path
 
     def reset(self, checkpoint_id: str | os.PathLike | None = None) -> None:
         """Begin with another folder, if one is given."""

@@ -48,12 +48,17 @@ def save(
     Values with `state_dict` and `load_state_dict` are saved by their state. An error in one process is a
     `CheckpointException` in all; then there is no new checkpoint, and an old one is as it was.
     """
-    if not use_collectives:
-        raise NotImplementedError("checkpoints are saved by processes that talk to each other (use_collectives=True)")
-    together = Together(process_group, no_dist)
+    together = _together(process_group, no_dist, use_collectives)
     if together.group is None:
         warn(_ALONE.format("save"))
     return _save(_states(state_dict), _writer(checkpoint_id, storage_writer), planner or DefaultSavePlanner(), together)
+
+
+def _together(process_group: ProcessGroup | None, no_dist: bool, use_collectives: bool) -> Together:
+    """The processes that save."""
+    if not use_collectives:
+        raise NotImplementedError("checkpoints are saved by processes that talk to each other (use_collectives=True)")
+    return Together(process_group, no_dist)
 
 
 def _save(
@@ -79,9 +84,7 @@ def async_save(
     use_collectives: bool = True,
 ) -> Future:
     """Copy the state and save it in a thread; `result()` of what this returns waits for the end."""
-    if not use_collectives:
-        raise NotImplementedError("checkpoints are saved by processes that talk to each other (use_collectives=True)")
-    together = Together(process_group, no_dist)
+    together = _together(process_group, no_dist, use_collectives)
     if together.group is not None:
         together.group = _group_of_the_thread(together.group)
     arguments = _copied(_states(state_dict)), _writer(checkpoint_id, storage_writer), planner or DefaultSavePlanner()
