@@ -139,7 +139,7 @@ MODULES = {
         "addcmul": "addcmul",
         "addcdiv": "addcdiv",
     },
-    "mindtorch.backends.npu.pointwise": {
+    "mindtorch._generated.kernels.npu.by_hand.pointwise": {
         "sgn": "sgn",
         "angle": "angle",
         "_conj_physical": "conj_physical",
@@ -193,7 +193,7 @@ MODULES = {
         "linalg_vector_norm": "vector_norm",
         "nansum": "nansum",
     },
-    "mindtorch.backends.npu.reduction": {
+    "mindtorch._generated.kernels.npu.by_hand.reduction": {
         "bincount": "bincount",
         "searchsorted.Tensor": "searchsorted",
         "searchsorted.Scalar": "searchsorted_number",
@@ -204,12 +204,12 @@ MODULES = {
         "std_mean.correction": "std_mean",
         "var_mean.correction": "var_mean",
     },
-    "mindtorch.backends.npu.view": {
+    "mindtorch._generated.kernels.npu.by_hand.view": {
         "select_scatter": "select_scatter",
         "slice_scatter": "slice_scatter",
         "diagonal_scatter": "diagonal_scatter",
     },
-    "mindtorch.backends.npu.indexing": {
+    "mindtorch._generated.kernels.npu.by_hand.indexing": {
         "index.Tensor": "index",
         "index_put": "index_put",
         "scatter_reduce.two": "scatter_reduce",
@@ -251,7 +251,7 @@ MODULES = {
         "addbmm": "addbmm",
         "linalg_qr": "qr",
     },
-    "mindtorch.backends.npu.linalg": {
+    "mindtorch._generated.kernels.npu.by_hand.linalg": {
         "linalg_inv_ex": "inv_ex",
         "linalg_solve_triangular": "solve_triangular",
         "linalg_cholesky_ex": "cholesky_ex",
@@ -310,7 +310,7 @@ MODULES = {
         "col2im": "col2im",
         "fake_quantize_per_channel_affine_cachemask": "fake_quantize_per_channel",
     },
-    "mindtorch.backends.npu.nn": {
+    "mindtorch._generated.kernels.npu.by_hand.nn": {
         "max_pool2d_with_indices": "max_pool2d_with_indices",
         "max_pool2d_with_indices_backward": "max_pool2d_with_indices_backward",
         "native_batch_norm": "native_batch_norm",
@@ -343,7 +343,7 @@ MODULES = {
         "_thnn_fused_gru_cell": "gru_cell",
         "_thnn_fused_gru_cell_backward": "gru_cell_backward",
     },
-    "mindtorch.backends.npu.loss": {
+    "mindtorch._generated.kernels.npu.by_hand.loss": {
         "nll_loss_forward": "nll_loss_forward",
         "nll_loss_backward": "nll_loss_backward",
         "nll_loss2d_forward": "nll_loss2d_forward",
@@ -371,14 +371,14 @@ MODULES = {
         "random_": "random",
         "random_.to": "random_to",
     },
-    "mindtorch.backends.npu.random": {
+    "mindtorch._generated.kernels.npu.by_hand.random": {
         "random_.from": "random_from",
         "exponential_": "exponential",
         "cauchy_": "cauchy",
         "log_normal_": "log_normal",
         "geometric_": "geometric",
     },
-    "mindtorch.backends.npu.factory": {
+    "mindtorch._generated.kernels.npu.by_hand.factory": {
         "empty.memory_format": "empty",
         "empty_strided": "empty_strided",
         "empty_like": "empty_like",
@@ -411,7 +411,7 @@ MODULES = {
         "xlogy.Tensor": "xlogy",
         "special_ndtri": "ndtri",
     },
-    "mindtorch.backends.npu.special": {
+    "mindtorch._generated.kernels.npu.by_hand.special": {
         "special_entr": "entr",
         "special_xlog1py": "xlog1py",
     },

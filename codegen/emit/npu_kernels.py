@@ -1,7 +1,8 @@
 """generated/kernels/npu/<family>.py: a function for each kernel that is nothing but a call of ACLNN.
 
 Where the result goes follows from the op's shape rule; what the call gives, from `aclnn` in ops.yaml. Kernels that need
-more have a stub (stubs.py) until they are written.
+more have a stub (stubs.py) until they are written; then there is a function in generated/kernels/npu/by_hand/<family>.py
+that calls them. All functions answer for what ACLNN does not take.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from ..aclnn import result_names
 from ..aclnn_call import AclnnCall, Value
 from ..model import Argument, ListType, Model, Op
 from ..npu import BACKEND, NpuKernel, npu_kernels
-from ..render import python_module, render
-from .kernel_texts import folded, kernel_parameters
+from ..render import python_module, render, tuple_of
+from .kernel_texts import folded, kernel_package, kernel_parameters
 from .meta_kernels import meta_imports, meta_kernel
 from .names import registered_name
 
 _RUNTIME = "mindtorch.backends.npu.launch"
 _VALUES = "mindtorch.backends.npu.values"
+_REFUSALS = "mindtorch.backends.npu.refusals"
 _FROM_RUNTIME = (
     *("NpuArray", "aclnn", "copied", "delivered", "delivered_all", "operands", "placed", "placed_all", "placed_on"),
     *("remembered", "seed_and_offset", "settings"),
@@ -33,12 +35,17 @@ _PARTS_OF_A_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A kernel: its ``def``, the lines of its docstring, and its body."""
+    """A kernel: its ``def``, the lines of its docstring, and its body; then what it comes to where ACLNN refuses.
+
+    ``changes`` says that the body may give its parameters other values.
+    """
 
     name: str
     parameters: str
     explanation: tuple[str, ...]
     body: tuple[str, ...]
+    answer: str
+    changes: bool = False
 
 
 @dataclass(slots=True)
@@ -64,6 +71,9 @@ def emit(model: Model) -> dict[str, str]:
         kernels = [kernel for kernel in npu_kernels(model, family) if kernel.is_generated]
         if kernels:
             files[f"generated/kernels/npu/{family}.py"] = _file(model, family, kernels)
+        by_hand = [kernel for kernel in npu_kernels(model, family) if kernel.is_by_hand]
+        if by_hand:
+            files[f"generated/kernels/npu/by_hand/{family}.py"] = _file_by_hand(model, family, by_hand)
     if files and model.project.is_library:
         files["generated/kernels/npu/written.py"] = _written(model)
     return files
@@ -85,16 +95,45 @@ def _file(model: Model, family: str, kernels: list[NpuKernel]) -> str:
     functions = [_function(model, module, kernel) for kernel in kernels]
     body = render("npu_module.py.jinja", constants=sorted(module.constants.items()), functions=functions)
     imports = dict.fromkeys(_FROM_RUNTIME, _RUNTIME) | dict.fromkeys(("Codes", "dims_of", "sized"), _VALUES)
-    imports |= meta_imports(model, family)
+    imports |= dict.fromkeys(("UNANSWERED", "answered"), _REFUSALS) | meta_imports(model, family)
     purpose = f"The {family} kernels of the NPU backend that are one call of ACLNN each."
     return python_module(model.project, "npu_kernels", "ops.yaml", purpose, body, imports)
 
 
 def _function(model: Model, module: _Module, kernel: NpuKernel) -> Function:
     forms = _forms(model, module, kernel)
-    lines = [line for op in kernel.ops for line in folded(str(op.schema))]
     body = forms[0].lines() if len(forms) == 1 else list(_choice(forms))
-    return Function(kernel.name, kernel_parameters(model, *kernel.ops), tuple(lines), tuple(body))
+    changes = any(form.operands for form in forms)
+    return _answering(model, kernel, body, changes)
+
+
+def _answering(model: Model, kernel: NpuKernel, body: list[str], changes: bool = False) -> Function:
+    """The function of a kernel around its body."""
+    parameters = kernel_parameters(model, *kernel.ops)
+    lines = [line for op in kernel.ops for line in folded(str(op.schema))]
+    given = tuple_of(argument.python_name for argument in kernel.ops[0].schema.inputs)
+    ops = ", ".join(f'"{registered_name(model, op)}"' for op in kernel.ops)
+    out = "out" if parameters.endswith("out=None") else "None"
+    more = ", is_one_call=False" if kernel.is_by_hand else ""
+    answer = f"answered(error, {f'given or {given}' if changes else given}, {out}, {ops}{more})"
+    return Function(kernel.name, parameters, tuple(lines), tuple(body), answer, changes)
+
+
+# -------------------- kernels that are written by hand --------------------
+
+
+def _file_by_hand(model: Model, family: str, kernels: list[NpuKernel]) -> str:
+    functions = [_function_by_hand(model, kernel) for kernel in kernels]
+    body = render("npu_module.py.jinja", constants=(), functions=functions)
+    imports = dict.fromkeys(("UNANSWERED", "answered"), _REFUSALS)
+    imports["kernels"] = f"{kernel_package(model, BACKEND)} import {family} as kernels"
+    purpose = f"The {family} kernels of the NPU backend that are written by hand: calls that answer for them."
+    return python_module(model.project, "npu_kernels", "ops.yaml", purpose, body, imports)
+
+
+def _function_by_hand(model: Model, kernel: NpuKernel) -> Function:
+    parameters = kernel_parameters(model, *kernel.ops).removesuffix("=None")
+    return _answering(model, kernel, [f"return kernels.{kernel.name}({parameters})"])
 
 
 # -------------------- one call --------------------
@@ -182,7 +221,8 @@ class _Form:
             names = ", ".join(self.operands)
             same = " is ".join(f"type({name})" for name in unsure)
             other = f"{same} is not NpuArray" if len(unsure) == 1 else f"not ({same} is NpuArray)"
-            lines = [f"if {other}:", f"    {names} = operands({names})"]
+            given = tuple_of(self.variables.values())
+            lines = [f"if {other}:", f"    given = {given}", f"    {names} = operands({names})"]
         return [*lines, f"result = {self._placed('result')}"]
 
     def _placed(self, meta: str) -> str:

@@ -156,10 +156,11 @@ def _npu(model: Model) -> str:
 
 
 def _module_of(model: Model, kernel: NpuKernel) -> str:
-    """The module of a hand-written kernel, or of a generated one; "" if it is still to be written."""
+    """The module with the function of a kernel; "" if it is still to be written."""
+    package = f"{model.project.generated_package}.kernels.npu"
     if kernel.is_by_hand:
-        return f"{kernel_package(model, BACKEND)}.{kernel.family}"
-    return f"{model.project.generated_package}.kernels.npu.{kernel.family}" if kernel.is_generated else ""
+        return f"{package}.by_hand.{kernel.family}"
+    return f"{package}.{kernel.family}" if kernel.is_generated else ""
 
 
 def _package(model: Model) -> str:

@@ -13,17 +13,13 @@ from mindtorch.roots import makers, on_demand
 
 
 class Backend:
-    """The name under which a backend's kernels are registered, its array class, and the key that traces print.
+    """The name under which a backend's kernels are registered, its array class, and the key that traces print."""
 
-    `around(kernel, op)`: what stands in the place of a kernel that is imported when it is called.
-    """
+    __slots__ = ("name", "array_class", "autograd_key")
 
-    __slots__ = ("name", "array_class", "autograd_key", "around")
-
-    def __init__(self, name: str, array_class: type, around: Callable[[Callable, str], Callable] | None = None) -> None:
+    def __init__(self, name: str, array_class: type) -> None:
         self.name = name
         self.array_class = array_class
-        self.around = around
         self.autograd_key = "AutogradPrivateUse1" if name == "NPU" else f"Autograd{name}"
 
 
@@ -34,19 +30,13 @@ _waiting: dict[str, list[Callable[[], None]]] = {}
 _of_device_arrays: list[Callable[[type], None]] = []
 
 
-def register_backend(
-    name: str,
-    array_class: type,
-    device_type: str,
-    layout: Layout = strided,
-    around: Callable[[Callable, str], Callable] | None = None,
-) -> Backend:
+def register_backend(name: str, array_class: type, device_type: str, layout: Layout = strided) -> Backend:
     """Make a backend and its device known. Its kernels then go in with `register_kernel(name, op, function)`.
 
     Programs find the device last of all: other threads may ask for it meanwhile.
     """
     register_device_type(device_type)
-    backend = register_array_class(name, array_class, around)
+    backend = register_array_class(name, array_class)
     if _has_memory(array_class):
         for action in _of_device_arrays:
             action(array_class)
@@ -56,11 +46,9 @@ def register_backend(
     return backend
 
 
-def register_array_class(
-    name: str, array_class: type, around: Callable[[Callable, str], Callable] | None = None
-) -> Backend:
+def register_array_class(name: str, array_class: type) -> Backend:
     """Make a backend known that has kernels and no device of its own."""
-    backend = Backend(name, array_class, around)
+    backend = Backend(name, array_class)
     _by_name[name] = backend
     _by_class[array_class] = backend
     for action in _waiting.get(name, ()):

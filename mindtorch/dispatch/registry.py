@@ -316,14 +316,10 @@ class _KernelOf:
             kernel = getattr(import_module(self._module), self._function)
         except _FAILED_IMPORTS as error:
             raise self._not_imported(error) from error
-        chosen = kernel
-        for table, array_class in reversed(self.places):
-            backend = backend_of(array_class)
-            around = None if backend is None else backend.around
-            chosen = kernel if around is None else around(kernel, table.op)
+        for table, array_class in self.places:
             if self._stands_in(table, array_class):  # another one may have been registered in the meantime
-                table[array_class] = chosen
-        return chosen(*args, **kwargs)
+                table[array_class] = kernel
+        return kernel(*args, **kwargs)
 
     def _stands_in(self, table: KernelTable, array_class: type) -> bool:
         found = table.get(array_class)

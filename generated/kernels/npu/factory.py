@@ -4,6 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed, placed_on, remembered
+from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 _arange = aclnn("aclnnArange", "SSST")
 _arange_rule = remembered(rules.arange(None), "arange.start_step")
@@ -30,99 +31,136 @@ def zeros(size, dtype, layout, device, pin_memory, out=None):
     """zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
     bool? pin_memory=None) -> Tensor
     """
-    result = placed_on(_zeros_rule(size, dtype, layout, device, pin_memory, out=out), device)
-    _inplace_zero(result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed_on(_zeros_rule(size, dtype, layout, device, pin_memory, out=out), device)
+        _inplace_zero(result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (size, dtype, layout, device, pin_memory), out, "zeros")
 
 
 def ones(size, dtype, layout, device, pin_memory, out=None):
     """ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
     bool? pin_memory=None) -> Tensor
     """
-    result = placed_on(_ones_rule(size, dtype, layout, device, pin_memory, out=out), device)
-    _inplace_one(result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed_on(_ones_rule(size, dtype, layout, device, pin_memory, out=out), device)
+        _inplace_one(result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (size, dtype, layout, device, pin_memory), out, "ones")
 
 
 def full(size, fill_value, dtype, layout, device, pin_memory, out=None):
     """full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
     bool? pin_memory=None) -> Tensor
     """
-    result = placed_on(_full_rule(size, fill_value, dtype, layout, device, pin_memory, out=out), device)
-    _inplace_fill_scalar(result, fill_value)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed_on(_full_rule(size, fill_value, dtype, layout, device, pin_memory, out=out), device)
+        _inplace_fill_scalar(result, fill_value)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (size, fill_value, dtype, layout, device, pin_memory), out, "full")
 
 
 def arange(start, end, step, dtype, layout, device, pin_memory, out=None):
     """arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None,
     Device? device=None, bool? pin_memory=None) -> Tensor
     """
-    result = placed_on(_arange_rule(start, end, step, dtype, layout, device, pin_memory, out=out), device)
-    _arange(start, end, step, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed_on(_arange_rule(start, end, step, dtype, layout, device, pin_memory, out=out), device)
+        _arange(start, end, step, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (start, end, step, dtype, layout, device, pin_memory), out, "arange.start_step")
 
 
 def linspace(start, end, steps, dtype, layout, device, pin_memory, out=None):
     """linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None,
     Device? device=None, bool? pin_memory=None) -> Tensor
     """
-    result = placed_on(_linspace_rule(start, end, steps, dtype, layout, device, pin_memory, out=out), device)
-    _linspace(start, end, steps, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed_on(_linspace_rule(start, end, steps, dtype, layout, device, pin_memory, out=out), device)
+        _linspace(start, end, steps, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (start, end, steps, dtype, layout, device, pin_memory), out, "linspace")
 
 
 def eye(n, dtype, layout, device, pin_memory, out=None):
     """eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
     bool? pin_memory=None) -> Tensor
     """
-    result = placed_on(_eye_rule(n, dtype, layout, device, pin_memory, out=out), device)
-    _eye(n, n, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed_on(_eye_rule(n, dtype, layout, device, pin_memory, out=out), device)
+        _eye(n, n, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (n, dtype, layout, device, pin_memory), out, "eye")
 
 
 def eye_m(n, m, dtype, layout, device, pin_memory, out=None):
     """eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
     bool? pin_memory=None) -> Tensor
     """
-    result = placed_on(_eye_m_rule(n, m, dtype, layout, device, pin_memory, out=out), device)
-    _eye(n, m, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed_on(_eye_m_rule(n, m, dtype, layout, device, pin_memory, out=out), device)
+        _eye(n, m, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (n, m, dtype, layout, device, pin_memory), out, "eye.m")
 
 
 def clone(input, memory_format):
     """clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor"""
-    result = placed(_clone_rule(input, memory_format), input)
-    _inplace_copy(result, input)
-    return result
+    try:
+        result = placed(_clone_rule(input, memory_format), input)
+        _inplace_copy(result, input)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, memory_format), None, "clone")
 
 
 def fill(input, value, out=None):
     """fill.Scalar(Tensor self, Scalar value) -> Tensor
     fill.Tensor(Tensor self, Tensor value) -> Tensor
     """
-    result = _fill_rule(input, value, out=out)
-    if type(value) is not NpuArray:
-        result = placed(result, input)
-        _inplace_fill_scalar(result, value)
-    else:
-        if type(input) is not NpuArray:
-            input, value = operands(input, value)
-        result = placed(result, input)
-        _inplace_fill_tensor(result, value)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _fill_rule(input, value, out=out)
+        if type(value) is not NpuArray:
+            result = placed(result, input)
+            _inplace_fill_scalar(result, value)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, value)
+                input, value = operands(input, value)
+            result = placed(result, input)
+            _inplace_fill_tensor(result, value)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, value), out, "fill.Scalar", "fill.Tensor")
 
 
 def zero(input):
     """zero_(Tensor(a!) self) -> Tensor(a!)"""
-    _inplace_zero(input)
-    return input
+    try:
+        _inplace_zero(input)
+        return input
+    except UNANSWERED as error:
+        return answered(error, (input,), None, "zero_")
 
 
 def complex(real, imag, out=None):
     """complex(Tensor real, Tensor imag) -> Tensor"""
-    result = _complex_rule(real, imag, out=out)
-    if not (type(real) is type(imag) is NpuArray):
-        real, imag = operands(real, imag)
-    result = placed(result, real)
-    _complex(real, imag, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _complex_rule(real, imag, out=out)
+        if not (type(real) is type(imag) is NpuArray):
+            given = (real, imag)
+            real, imag = operands(real, imag)
+        result = placed(result, real)
+        _complex(real, imag, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (real, imag), out, "complex")

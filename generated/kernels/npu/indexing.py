@@ -4,6 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, copied, delivered, placed, remembered
+from mindtorch.backends.npu.refusals import UNANSWERED, answered
 from mindtorch.backends.npu.values import Codes
 
 _flip = aclnn("aclnnFlip", "TIT")
@@ -42,113 +43,161 @@ _triu_rule = remembered(rules.same("first"), "triu")
 
 def index_select(input, dim, index, out=None):
     """index_select(Tensor self, int dim, Tensor index) -> Tensor"""
-    result = placed(_index_select_rule(input, dim, index, out=out), input)
-    _index_select(input, dim, index, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_index_select_rule(input, dim, index, out=out), input)
+        _index_select(input, dim, index, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, index), out, "index_select")
 
 
 def index_add(input, dim, index, source, alpha, out=None):
     """index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"""
-    result = placed(_index_add_rule(input, dim, index, source, alpha, out=out), input)
-    _index_add(input, dim, index, source, alpha, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_index_add_rule(input, dim, index, source, alpha, out=out), input)
+        _index_add(input, dim, index, source, alpha, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, index, source, alpha), out, "index_add")
 
 
 def gather(input, dim, index, sparse_grad, out=None):
     """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"""
-    result = placed(_gather_rule(input, dim, index, sparse_grad, out=out), input)
-    _gather(input, dim, index, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_gather_rule(input, dim, index, sparse_grad, out=out), input)
+        _gather(input, dim, index, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, index, sparse_grad), out, "gather")
 
 
 def scatter(input, dim, index, src, out=None):
     """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
-    result = placed(_scatter_rule(input, dim, index, src, out=out), input)
-    _scatter(input, dim, index, src, 0, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_scatter_rule(input, dim, index, src, out=out), input)
+        _scatter(input, dim, index, src, 0, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, index, src), out, "scatter.src")
 
 
 def scatter_value(input, dim, index, value, out=None):
     """scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
-    result = placed(_scatter_value_rule(input, dim, index, value, out=out), input)
-    _scatter_value(input, dim, index, value, 0, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_scatter_value_rule(input, dim, index, value, out=out), input)
+        _scatter_value(input, dim, index, value, 0, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, index, value), out, "scatter.value")
 
 
 def scatter_add(input, dim, index, src, out=None):
     """scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
-    result = placed(_scatter_add_rule(input, dim, index, src, out=out), input)
-    _scatter_add(input, dim, index, src, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_scatter_add_rule(input, dim, index, src, out=out), input)
+        _scatter_add(input, dim, index, src, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, index, src), out, "scatter_add")
 
 
 def scatter_named(input, dim, index, src, reduce, out=None):
     """scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor"""
-    result = placed(_scatter_named_rule(input, dim, index, src, reduce, out=out), input)
-    _scatter(input, dim, index, src, _scatter_named_reduce[reduce], result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_scatter_named_rule(input, dim, index, src, reduce, out=out), input)
+        _scatter(input, dim, index, src, _scatter_named_reduce[reduce], result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, index, src, reduce), out, "scatter.reduce")
 
 
 def scatter_value_named(input, dim, index, value, reduce, out=None):
     """scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor"""
-    result = placed(_scatter_value_named_rule(input, dim, index, value, reduce, out=out), input)
-    _scatter_value(input, dim, index, value, _scatter_value_named_reduce[reduce], result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_scatter_value_named_rule(input, dim, index, value, reduce, out=out), input)
+        _scatter_value(input, dim, index, value, _scatter_value_named_reduce[reduce], result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, index, value, reduce), out, "scatter.value_reduce")
 
 
 def put(input, index, source, accumulate, out=None):
     """put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"""
-    result = placed(_put_rule(input, index, source, accumulate, out=out), input)
-    copied(result, input)
-    _inplace_put(result, index, source, accumulate)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_put_rule(input, index, source, accumulate, out=out), input)
+        copied(result, input)
+        _inplace_put(result, index, source, accumulate)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, index, source, accumulate), out, "put")
 
 
 def masked_scatter(input, mask, source, out=None):
     """masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor"""
-    result = placed(_masked_scatter_rule(input, mask, source, out=out), input)
-    copied(result, input)
-    _inplace_masked_scatter(result, mask, source)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_masked_scatter_rule(input, mask, source, out=out), input)
+        copied(result, input)
+        _inplace_masked_scatter(result, mask, source)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, mask, source), out, "masked_scatter")
 
 
 def stack(tensors, dim, out=None):
     """stack(Tensor[] tensors, int dim=0) -> Tensor"""
-    result = placed(_stack_rule(tensors, dim, out=out), tensors[0])
-    _stack(tensors, dim, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_stack_rule(tensors, dim, out=out), tensors[0])
+        _stack(tensors, dim, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (tensors, dim), out, "stack")
 
 
 def repeat(input, repeats):
     """repeat(Tensor self, SymInt[] repeats) -> Tensor"""
-    result = placed(_repeat_rule(input, repeats), input)
-    _repeat(input, repeats, result)
-    return result
+    try:
+        result = placed(_repeat_rule(input, repeats), input)
+        _repeat(input, repeats, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, repeats), None, "repeat")
 
 
 def flip(input, dims):
     """flip(Tensor self, int[] dims) -> Tensor"""
-    result = placed(_flip_rule(input, dims), input)
-    _flip(input, dims, result)
-    return result
+    try:
+        result = placed(_flip_rule(input, dims), input)
+        _flip(input, dims, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, dims), None, "flip")
 
 
 def roll(input, shifts, dims):
     """roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"""
-    result = placed(_roll_rule(input, shifts, dims), input)
-    _roll(input, shifts, dims, result)
-    return result
+    try:
+        result = placed(_roll_rule(input, shifts, dims), input)
+        _roll(input, shifts, dims, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, shifts, dims), None, "roll")
 
 
 def tril(input, diagonal, out=None):
     """tril(Tensor self, SymInt diagonal=0) -> Tensor"""
-    result = placed(_tril_rule(input, diagonal, out=out), input)
-    _tril(input, diagonal, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_tril_rule(input, diagonal, out=out), input)
+        _tril(input, diagonal, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, diagonal), out, "tril")
 
 
 def triu(input, diagonal, out=None):
     """triu(Tensor self, SymInt diagonal=0) -> Tensor"""
-    result = placed(_triu_rule(input, diagonal, out=out), input)
-    _triu(input, diagonal, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_triu_rule(input, diagonal, out=out), input)
+        _triu(input, diagonal, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, diagonal), out, "triu")

@@ -4,6 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, delivered, delivered_all, placed, placed_all, remembered, settings
+from mindtorch.backends.npu.refusals import UNANSWERED, answered
 from mindtorch.backends.npu.values import Codes
 
 _addbmm = aclnn("aclnnAddbmm", "TTTSSTc")
@@ -29,62 +30,89 @@ _qr_rule = remembered(rules.qr("first"), "linalg_qr")
 
 def mm(input, mat2, out=None):
     """mm(Tensor self, Tensor mat2) -> Tensor"""
-    result = placed(_mm_rule(input, mat2, out=out), input)
-    _mm(input, mat2, result, settings.cube_math_type)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_mm_rule(input, mat2, out=out), input)
+        _mm(input, mat2, result, settings.cube_math_type)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, mat2), out, "mm")
 
 
 def bmm(input, mat2, out=None):
     """bmm(Tensor self, Tensor mat2) -> Tensor"""
-    result = placed(_bmm_rule(input, mat2, out=out), input)
-    _batch_mat_mul(input, mat2, result, settings.cube_math_type)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_bmm_rule(input, mat2, out=out), input)
+        _batch_mat_mul(input, mat2, result, settings.cube_math_type)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, mat2), out, "bmm")
 
 
 def mv(input, vec, out=None):
     """mv(Tensor self, Tensor vec) -> Tensor"""
-    result = placed(_mv_rule(input, vec, out=out), input)
-    _mv(input, vec, result, settings.cube_math_type)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_mv_rule(input, vec, out=out), input)
+        _mv(input, vec, result, settings.cube_math_type)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, vec), out, "mv")
 
 
 def dot(input, tensor, out=None):
     """dot(Tensor self, Tensor tensor) -> Tensor"""
-    result = placed(_dot_rule(input, tensor, out=out), input)
-    _dot(input, tensor, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_dot_rule(input, tensor, out=out), input)
+        _dot(input, tensor, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, tensor), out, "dot")
 
 
 def addmm(input, mat1, mat2, beta, alpha, out=None):
     """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    result = placed(_addmm_rule(input, mat1, mat2, beta, alpha, out=out), input)
-    _addmm(input, mat1, mat2, beta, alpha, result, settings.cube_math_type)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_addmm_rule(input, mat1, mat2, beta, alpha, out=out), input)
+        _addmm(input, mat1, mat2, beta, alpha, result, settings.cube_math_type)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, mat1, mat2, beta, alpha), out, "addmm")
 
 
 def baddbmm(input, batch1, batch2, beta, alpha, out=None):
     """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    result = placed(_baddbmm_rule(input, batch1, batch2, beta, alpha, out=out), input)
-    _baddbmm(input, batch1, batch2, beta, alpha, result, settings.cube_math_type)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_baddbmm_rule(input, batch1, batch2, beta, alpha, out=out), input)
+        _baddbmm(input, batch1, batch2, beta, alpha, result, settings.cube_math_type)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, batch1, batch2, beta, alpha), out, "baddbmm")
 
 
 def addmv(input, mat, vec, beta, alpha, out=None):
     """addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    result = placed(_addmv_rule(input, mat, vec, beta, alpha, out=out), input)
-    _addmv(input, mat, vec, alpha, beta, result, settings.cube_math_type)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_addmv_rule(input, mat, vec, beta, alpha, out=out), input)
+        _addmv(input, mat, vec, alpha, beta, result, settings.cube_math_type)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, mat, vec, beta, alpha), out, "addmv")
 
 
 def addbmm(input, batch1, batch2, beta, alpha, out=None):
     """addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    result = placed(_addbmm_rule(input, batch1, batch2, beta, alpha, out=out), input)
-    _addbmm(input, batch1, batch2, beta, alpha, result, settings.cube_math_type)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_addbmm_rule(input, batch1, batch2, beta, alpha, out=out), input)
+        _addbmm(input, batch1, batch2, beta, alpha, result, settings.cube_math_type)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, batch1, batch2, beta, alpha), out, "addbmm")
 
 
 def qr(A, mode, out=None):
     """linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)"""
-    Q, R = placed_all(_qr_rule(A, mode, out=out), A)
-    _linalg_qr(A, _qr_mode[mode], Q, R)
-    return (Q, R) if out is None else delivered_all((Q, R), out)
+    try:
+        Q, R = placed_all(_qr_rule(A, mode, out=out), A)
+        _linalg_qr(A, _qr_mode[mode], Q, R)
+        return (Q, R) if out is None else delivered_all((Q, R), out)
+    except UNANSWERED as error:
+        return answered(error, (A, mode), out, "linalg_qr")

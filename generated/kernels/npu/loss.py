@@ -4,6 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed, remembered
+from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 _binary_cross_entropy = aclnn("aclnnBinaryCrossEntropy", "TTTlT")
 _binary_cross_entropy_backward = aclnn("aclnnBinaryCrossEntropyBackward", "TTTTlT")
@@ -21,52 +22,78 @@ _smooth_l1_loss_rule = remembered(rules.loss("default"), "smooth_l1_loss")
 
 def mse_loss(input, target, reduction, out=None):
     """mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"""
-    result = placed(_mse_loss_rule(input, target, reduction, out=out), input)
-    _mse_loss(input, target, reduction, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_mse_loss_rule(input, target, reduction, out=out), input)
+        _mse_loss(input, target, reduction, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, target, reduction), out, "mse_loss")
 
 
 def mse_loss_backward(grad_output, input, target, reduction, out=None):
     """mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor"""
-    result = _mse_loss_backward_rule(grad_output, input, target, reduction, out=out)
-    if not (type(grad_output) is type(input) is type(target) is NpuArray):
-        grad_output, input, target = operands(grad_output, input, target)
-    result = placed(result, grad_output)
-    _mse_loss_backward(grad_output, input, target, reduction, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _mse_loss_backward_rule(grad_output, input, target, reduction, out=out)
+        if not (type(grad_output) is type(input) is type(target) is NpuArray):
+            given = (grad_output, input, target, reduction)
+            grad_output, input, target = operands(grad_output, input, target)
+        result = placed(result, grad_output)
+        _mse_loss_backward(grad_output, input, target, reduction, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (grad_output, input, target, reduction), out, "mse_loss_backward")
 
 
 def smooth_l1_loss(input, target, reduction, beta, out=None):
     """smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor"""
-    result = placed(_smooth_l1_loss_rule(input, target, reduction, beta, out=out), input)
-    _smooth_l1_loss(input, target, reduction, beta, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_smooth_l1_loss_rule(input, target, reduction, beta, out=out), input)
+        _smooth_l1_loss(input, target, reduction, beta, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, target, reduction, beta), out, "smooth_l1_loss")
 
 
 def smooth_l1_loss_backward(grad_output, input, target, reduction, beta, out=None):
     """smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor"""
-    result = _smooth_l1_loss_backward_rule(grad_output, input, target, reduction, beta, out=out)
-    if not (type(grad_output) is type(input) is type(target) is NpuArray):
-        grad_output, input, target = operands(grad_output, input, target)
-    result = placed(result, grad_output)
-    _smooth_l1_loss_backward(grad_output, input, target, reduction, beta, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _smooth_l1_loss_backward_rule(grad_output, input, target, reduction, beta, out=out)
+        if not (type(grad_output) is type(input) is type(target) is NpuArray):
+            given = (grad_output, input, target, reduction, beta)
+            grad_output, input, target = operands(grad_output, input, target)
+        result = placed(result, grad_output)
+        _smooth_l1_loss_backward(grad_output, input, target, reduction, beta, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (grad_output, input, target, reduction, beta), out, "smooth_l1_loss_backward")
 
 
 def binary_cross_entropy(input, target, weight, reduction, out=None):
     """binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
-    result = placed(_binary_cross_entropy_rule(input, target, weight, reduction, out=out), input)
-    _binary_cross_entropy(input, target, weight, reduction, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_binary_cross_entropy_rule(input, target, weight, reduction, out=out), input)
+        _binary_cross_entropy(input, target, weight, reduction, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, target, weight, reduction), out, "binary_cross_entropy")
 
 
 def binary_cross_entropy_backward(grad_output, input, target, weight, reduction, out=None):
     """binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None,
     int reduction=Mean) -> Tensor
     """
-    result = _binary_cross_entropy_backward_rule(grad_output, input, target, weight, reduction, out=out)
-    if not (type(grad_output) is type(input) is type(target) is type(weight) is NpuArray):
-        grad_output, input, target, weight = operands(grad_output, input, target, weight)
-    result = placed(result, grad_output)
-    _binary_cross_entropy_backward(grad_output, input, target, weight, reduction, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _binary_cross_entropy_backward_rule(grad_output, input, target, weight, reduction, out=out)
+        if not (type(grad_output) is type(input) is type(target) is type(weight) is NpuArray):
+            given = (grad_output, input, target, weight, reduction)
+            grad_output, input, target, weight = operands(grad_output, input, target, weight)
+        result = placed(result, grad_output)
+        _binary_cross_entropy_backward(grad_output, input, target, weight, reduction, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error, given or (grad_output, input, target, weight, reduction), out, "binary_cross_entropy_backward"
+        )

@@ -4,6 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, delivered, delivered_all, placed, placed_all, remembered, settings
+from mindtorch.backends.npu.refusals import UNANSWERED, answered
 from mindtorch.backends.npu.values import sized
 
 _adaptive_avg_pool2d = aclnn("aclnnAdaptiveAvgPool2d", "TIT")
@@ -119,23 +120,31 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation,
     bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor
     """
-    result = placed(
-        _convolution_rule(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups), input
-    )
-    _convolution(
-        input,
-        weight,
-        bias,
-        sized(stride, input.ndim - 2),
-        sized(padding, input.ndim - 2),
-        sized(dilation, input.ndim - 2),
-        transposed,
-        sized(output_padding, input.ndim - 2),
-        groups,
-        result,
-        settings.conv_math_type,
-    )
-    return result
+    try:
+        result = placed(
+            _convolution_rule(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups), input
+        )
+        _convolution(
+            input,
+            weight,
+            bias,
+            sized(stride, input.ndim - 2),
+            sized(padding, input.ndim - 2),
+            sized(dilation, input.ndim - 2),
+            transposed,
+            sized(output_padding, input.ndim - 2),
+            groups,
+            result,
+            settings.conv_math_type,
+        )
+        return result
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (input, weight, bias, stride, padding, dilation, transposed, output_padding, groups),
+            None,
+            "convolution",
+        )
 
 
 def convolution_backward(
@@ -145,62 +154,92 @@ def convolution_backward(
     SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups,
     bool[3] output_mask) -> (Tensor, Tensor, Tensor)
     """
-    out0, out1, out2 = placed_all(
-        _convolution_backward_rule(
+    try:
+        out0, out1, out2 = placed_all(
+            _convolution_backward_rule(
+                grad_output,
+                input,
+                weight,
+                bias_sizes,
+                stride,
+                padding,
+                dilation,
+                transposed,
+                output_padding,
+                groups,
+                output_mask,
+            ),
+            grad_output,
+        )
+        _convolution_backward(
             grad_output,
             input,
             weight,
             bias_sizes,
-            stride,
-            padding,
-            dilation,
+            sized(stride, grad_output.ndim - 2),
+            sized(padding, grad_output.ndim - 2),
+            sized(dilation, grad_output.ndim - 2),
             transposed,
-            output_padding,
+            sized(output_padding, grad_output.ndim - 2),
             groups,
             output_mask,
-        ),
-        grad_output,
-    )
-    _convolution_backward(
-        grad_output,
-        input,
-        weight,
-        bias_sizes,
-        sized(stride, grad_output.ndim - 2),
-        sized(padding, grad_output.ndim - 2),
-        sized(dilation, grad_output.ndim - 2),
-        transposed,
-        sized(output_padding, grad_output.ndim - 2),
-        groups,
-        output_mask,
-        settings.conv_math_type,
-        out0,
-        out1,
-        out2,
-    )
-    return (out0, out1, out2)
+            settings.conv_math_type,
+            out0,
+            out1,
+            out2,
+        )
+        return (out0, out1, out2)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (
+                grad_output,
+                input,
+                weight,
+                bias_sizes,
+                stride,
+                padding,
+                dilation,
+                transposed,
+                output_padding,
+                groups,
+                output_mask,
+            ),
+            None,
+            "convolution_backward",
+        )
 
 
 def avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=None):
     """avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False,
     bool count_include_pad=True, int? divisor_override=None) -> Tensor
     """
-    result = placed(
-        _avg_pool2d_rule(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out),
-        input,
-    )
-    _avg_pool2d(
-        input,
-        sized(kernel_size, 2),
-        sized(stride or sized(kernel_size, 2), 2),
-        sized(padding, 2),
-        ceil_mode,
-        count_include_pad,
-        0 if divisor_override is None else divisor_override,
-        settings.cube_math_type,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _avg_pool2d_rule(
+                input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
+            ),
+            input,
+        )
+        _avg_pool2d(
+            input,
+            sized(kernel_size, 2),
+            sized(stride or sized(kernel_size, 2), 2),
+            sized(padding, 2),
+            ceil_mode,
+            count_include_pad,
+            0 if divisor_override is None else divisor_override,
+            settings.cube_math_type,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+            out,
+            "avg_pool2d",
+        )
 
 
 def avg_pool2d_backward(
@@ -209,401 +248,556 @@ def avg_pool2d_backward(
     """avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding,
     bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor
     """
-    result = placed(
-        _avg_pool2d_backward_rule(
-            grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
-        ),
-        grad_output,
-    )
-    _avg_pool2d_backward(
-        grad_output,
-        input,
-        sized(kernel_size, 2),
-        sized(stride or sized(kernel_size, 2), 2),
-        sized(padding, 2),
-        ceil_mode,
-        count_include_pad,
-        0 if divisor_override is None else divisor_override,
-        settings.cube_math_type,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _avg_pool2d_backward_rule(
+                grad_output,
+                input,
+                kernel_size,
+                stride,
+                padding,
+                ceil_mode,
+                count_include_pad,
+                divisor_override,
+                out=out,
+            ),
+            grad_output,
+        )
+        _avg_pool2d_backward(
+            grad_output,
+            input,
+            sized(kernel_size, 2),
+            sized(stride or sized(kernel_size, 2), 2),
+            sized(padding, 2),
+            ceil_mode,
+            count_include_pad,
+            0 if divisor_override is None else divisor_override,
+            settings.cube_math_type,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+            out,
+            "avg_pool2d_backward",
+        )
 
 
 def adaptive_avg_pool2d(input, output_size):
     """_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"""
-    result = placed(_adaptive_avg_pool2d_rule(input, output_size), input)
-    _adaptive_avg_pool2d(input, sized(output_size, 2), result)
-    return result
+    try:
+        result = placed(_adaptive_avg_pool2d_rule(input, output_size), input)
+        _adaptive_avg_pool2d(input, sized(output_size, 2), result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, output_size), None, "_adaptive_avg_pool2d")
 
 
 def adaptive_avg_pool2d_backward(grad_output, input):
     """_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    result = placed(_adaptive_avg_pool2d_backward_rule(grad_output, input), grad_output)
-    _adaptive_avg_pool2d_backward(grad_output, input, result)
-    return result
+    try:
+        result = placed(_adaptive_avg_pool2d_backward_rule(grad_output, input), grad_output)
+        _adaptive_avg_pool2d_backward(grad_output, input, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (grad_output, input), None, "_adaptive_avg_pool2d_backward")
 
 
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias,
     float eps) -> (Tensor, Tensor, Tensor)
     """
-    out0, out1, out2 = placed_all(_native_layer_norm_rule(input, normalized_shape, weight, bias, eps), input)
-    _layer_norm(input, normalized_shape, weight, bias, eps, out0, out1, out2)
-    return (out0, out1, out2)
+    try:
+        out0, out1, out2 = placed_all(_native_layer_norm_rule(input, normalized_shape, weight, bias, eps), input)
+        _layer_norm(input, normalized_shape, weight, bias, eps, out0, out1, out2)
+        return (out0, out1, out2)
+    except UNANSWERED as error:
+        return answered(error, (input, normalized_shape, weight, bias, eps), None, "native_layer_norm")
 
 
 def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
     """native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean,
     Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
     """
-    out0, out1, out2 = placed_all(
-        _native_layer_norm_backward_rule(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask),
-        grad_out,
-    )
-    _layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask, out0, out1, out2)
-    return (out0, out1, out2)
+    try:
+        out0, out1, out2 = placed_all(
+            _native_layer_norm_backward_rule(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask),
+            grad_out,
+        )
+        _layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask, out0, out1, out2)
+        return (out0, out1, out2)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask),
+            None,
+            "native_layer_norm_backward",
+        )
 
 
 def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
     """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode,
     bool align_corners) -> Tensor
     """
-    result = placed(_grid_sampler_2d_rule(input, grid, interpolation_mode, padding_mode, align_corners), input)
-    _grid_sampler2_d(input, grid, interpolation_mode, padding_mode, align_corners, result)
-    return result
+    try:
+        result = placed(_grid_sampler_2d_rule(input, grid, interpolation_mode, padding_mode, align_corners), input)
+        _grid_sampler2_d(input, grid, interpolation_mode, padding_mode, align_corners, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, grid, interpolation_mode, padding_mode, align_corners), None, "grid_sampler_2d")
 
 
 def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
     """grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode,
     int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)
     """
-    out0, out1 = placed_all(
-        _grid_sampler_2d_backward_rule(
-            grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask
-        ),
-        grad_output,
-    )
-    _grid_sampler2_d_backward(
-        grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask, out0, out1
-    )
-    return (out0, out1)
+    try:
+        out0, out1 = placed_all(
+            _grid_sampler_2d_backward_rule(
+                grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask
+            ),
+            grad_output,
+        )
+        _grid_sampler2_d_backward(
+            grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask, out0, out1
+        )
+        return (out0, out1)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask),
+            None,
+            "grid_sampler_2d_backward",
+        )
 
 
 def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners):
     """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode,
     bool align_corners) -> Tensor
     """
-    result = placed(_grid_sampler_3d_rule(input, grid, interpolation_mode, padding_mode, align_corners), input)
-    _grid_sampler3_d(input, grid, interpolation_mode, padding_mode, align_corners, result)
-    return result
+    try:
+        result = placed(_grid_sampler_3d_rule(input, grid, interpolation_mode, padding_mode, align_corners), input)
+        _grid_sampler3_d(input, grid, interpolation_mode, padding_mode, align_corners, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, grid, interpolation_mode, padding_mode, align_corners), None, "grid_sampler_3d")
 
 
 def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
     """grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode,
     int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)
     """
-    out0, out1 = placed_all(
-        _grid_sampler_3d_backward_rule(
-            grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask
-        ),
-        grad_output,
-    )
-    _grid_sampler3_d_backward(
-        grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask, out0, out1
-    )
-    return (out0, out1)
+    try:
+        out0, out1 = placed_all(
+            _grid_sampler_3d_backward_rule(
+                grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask
+            ),
+            grad_output,
+        )
+        _grid_sampler3_d_backward(
+            grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask, out0, out1
+        )
+        return (out0, out1)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask),
+            None,
+            "grid_sampler_3d_backward",
+        )
 
 
 def embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
     """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False,
     bool sparse=False) -> Tensor
     """
-    result = placed(_embedding_rule(weight, indices, padding_idx, scale_grad_by_freq, sparse), weight)
-    _embedding(weight, indices, result)
-    return result
+    try:
+        result = placed(_embedding_rule(weight, indices, padding_idx, scale_grad_by_freq, sparse), weight)
+        _embedding(weight, indices, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (weight, indices, padding_idx, scale_grad_by_freq, sparse), None, "embedding")
 
 
 def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
     """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx,
     bool scale_grad_by_freq) -> Tensor
     """
-    result = placed(
-        _embedding_dense_backward_rule(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq), grad_output
-    )
-    _embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq, result)
-    return result
+    try:
+        result = placed(
+            _embedding_dense_backward_rule(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq),
+            grad_output,
+        )
+        _embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq, result)
+        return result
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (grad_output, indices, num_weights, padding_idx, scale_grad_by_freq),
+            None,
+            "embedding_dense_backward",
+        )
 
 
 def embedding_renorm(input, indices, max_norm, norm_type):
     """embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)"""
-    _embedding_renorm(input, indices, max_norm, norm_type)
-    return input
+    try:
+        _embedding_renorm(input, indices, max_norm, norm_type)
+        return input
+    except UNANSWERED as error:
+        return answered(error, (input, indices, max_norm, norm_type), None, "embedding_renorm_")
 
 
 def constant_pad_nd(input, pad, value):
     """constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"""
-    result = placed(_constant_pad_nd_rule(input, pad, value), input)
-    _constant_pad_nd(input, pad, value, result)
-    return result
+    try:
+        result = placed(_constant_pad_nd_rule(input, pad, value), input)
+        _constant_pad_nd(input, pad, value, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, pad, value), None, "constant_pad_nd")
 
 
 def upsample_nearest1d(input, output_size, scales, out=None):
     """upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
-    result = placed(_upsample_nearest1d_rule(input, output_size, scales, out=out), input)
-    _upsample_nearest1d_v2(input, output_size, 0.0 if scales is None else scales, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_upsample_nearest1d_rule(input, output_size, scales, out=out), input)
+        _upsample_nearest1d_v2(input, output_size, 0.0 if scales is None else scales, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, output_size, scales), out, "upsample_nearest1d")
 
 
 def upsample_nearest1d_backward(grad_output, output_size, input_size, scales, out=None):
     """upsample_nearest1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size,
     float? scales=None) -> Tensor
     """
-    result = placed(
-        _upsample_nearest1d_backward_rule(grad_output, output_size, input_size, scales, out=out), grad_output
-    )
-    _upsample_nearest1d_backward(
-        grad_output, output_size, sized(input_size, 3), 0.0 if scales is None else scales, result
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_nearest1d_backward_rule(grad_output, output_size, input_size, scales, out=out), grad_output
+        )
+        _upsample_nearest1d_backward(
+            grad_output, output_size, sized(input_size, 3), 0.0 if scales is None else scales, result
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (grad_output, output_size, input_size, scales), out, "upsample_nearest1d_backward")
 
 
 def upsample_nearest2d(input, output_size, scales_h, scales_w, out=None):
     """upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
-    result = placed(_upsample_nearest2d_rule(input, output_size, scales_h, scales_w, out=out), input)
-    _upsample_nearest2d_v2(
-        input,
-        sized(output_size, 2),
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_upsample_nearest2d_rule(input, output_size, scales_h, scales_w, out=out), input)
+        _upsample_nearest2d_v2(
+            input,
+            sized(output_size, 2),
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, output_size, scales_h, scales_w), out, "upsample_nearest2d")
 
 
 def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h, scales_w, out=None):
     """upsample_nearest2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size,
     float? scales_h=None, float? scales_w=None) -> Tensor
     """
-    result = placed(
-        _upsample_nearest2d_backward_rule(grad_output, output_size, input_size, scales_h, scales_w, out=out),
-        grad_output,
-    )
-    _upsample_nearest2d_backward(
-        grad_output,
-        sized(output_size, 2),
-        sized(input_size, 4),
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_nearest2d_backward_rule(grad_output, output_size, input_size, scales_h, scales_w, out=out),
+            grad_output,
+        )
+        _upsample_nearest2d_backward(
+            grad_output,
+            sized(output_size, 2),
+            sized(input_size, 4),
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error, (grad_output, output_size, input_size, scales_h, scales_w), out, "upsample_nearest2d_backward"
+        )
 
 
 def upsample_nearest3d(input, output_size, scales_d, scales_h, scales_w, out=None):
     """upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None,
     float? scales_w=None) -> Tensor
     """
-    result = placed(_upsample_nearest3d_rule(input, output_size, scales_d, scales_h, scales_w, out=out), input)
-    _upsample_nearest3d(
-        input,
-        sized(output_size, 3),
-        0.0 if scales_d is None else scales_d,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_upsample_nearest3d_rule(input, output_size, scales_d, scales_h, scales_w, out=out), input)
+        _upsample_nearest3d(
+            input,
+            sized(output_size, 3),
+            0.0 if scales_d is None else scales_d,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, output_size, scales_d, scales_h, scales_w), out, "upsample_nearest3d")
 
 
 def upsample_nearest3d_backward(grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=None):
     """upsample_nearest3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size,
     float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor
     """
-    result = placed(
-        _upsample_nearest3d_backward_rule(grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out),
-        grad_output,
-    )
-    _upsample_nearest3d_backward(
-        grad_output,
-        sized(output_size, 3),
-        sized(input_size, 5),
-        0.0 if scales_d is None else scales_d,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_nearest3d_backward_rule(
+                grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
+            ),
+            grad_output,
+        )
+        _upsample_nearest3d_backward(
+            grad_output,
+            sized(output_size, 3),
+            sized(input_size, 5),
+            0.0 if scales_d is None else scales_d,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (grad_output, output_size, input_size, scales_d, scales_h, scales_w),
+            out,
+            "upsample_nearest3d_backward",
+        )
 
 
 def upsample_nearest_exact1d(input, output_size, scales, out=None):
     """_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
-    result = placed(_upsample_nearest_exact1d_rule(input, output_size, scales, out=out), input)
-    _upsample_nearest_exact1d(input, output_size, 0.0 if scales is None else scales, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_upsample_nearest_exact1d_rule(input, output_size, scales, out=out), input)
+        _upsample_nearest_exact1d(input, output_size, 0.0 if scales is None else scales, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, output_size, scales), out, "_upsample_nearest_exact1d")
 
 
 def upsample_nearest_exact1d_backward(grad_output, output_size, input_size, scales, out=None):
     """_upsample_nearest_exact1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size,
     float? scales=None) -> Tensor
     """
-    result = placed(
-        _upsample_nearest_exact1d_backward_rule(grad_output, output_size, input_size, scales, out=out), grad_output
-    )
-    _upsample_nearest_exact1d_backward(
-        grad_output, output_size, sized(input_size, 3), 0.0 if scales is None else scales, result
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_nearest_exact1d_backward_rule(grad_output, output_size, input_size, scales, out=out), grad_output
+        )
+        _upsample_nearest_exact1d_backward(
+            grad_output, output_size, sized(input_size, 3), 0.0 if scales is None else scales, result
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error, (grad_output, output_size, input_size, scales), out, "_upsample_nearest_exact1d_backward"
+        )
 
 
 def upsample_nearest_exact2d(input, output_size, scales_h, scales_w, out=None):
     """_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None,
     float? scales_w=None) -> Tensor
     """
-    result = placed(_upsample_nearest_exact2d_rule(input, output_size, scales_h, scales_w, out=out), input)
-    _upsample_nearest_exact2d(
-        input,
-        sized(output_size, 2),
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_upsample_nearest_exact2d_rule(input, output_size, scales_h, scales_w, out=out), input)
+        _upsample_nearest_exact2d(
+            input,
+            sized(output_size, 2),
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, output_size, scales_h, scales_w), out, "_upsample_nearest_exact2d")
 
 
 def upsample_nearest_exact2d_backward(grad_output, output_size, input_size, scales_h, scales_w, out=None):
     """_upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size,
     float? scales_h=None, float? scales_w=None) -> Tensor
     """
-    result = placed(
-        _upsample_nearest_exact2d_backward_rule(grad_output, output_size, input_size, scales_h, scales_w, out=out),
-        grad_output,
-    )
-    _upsample_nearest_exact2d_backward(
-        grad_output,
-        sized(output_size, 2),
-        sized(input_size, 4),
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_nearest_exact2d_backward_rule(grad_output, output_size, input_size, scales_h, scales_w, out=out),
+            grad_output,
+        )
+        _upsample_nearest_exact2d_backward(
+            grad_output,
+            sized(output_size, 2),
+            sized(input_size, 4),
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error, (grad_output, output_size, input_size, scales_h, scales_w), out, "_upsample_nearest_exact2d_backward"
+        )
 
 
 def upsample_nearest_exact3d(input, output_size, scales_d, scales_h, scales_w, out=None):
     """_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None,
     float? scales_w=None) -> Tensor
     """
-    result = placed(_upsample_nearest_exact3d_rule(input, output_size, scales_d, scales_h, scales_w, out=out), input)
-    _upsample_nearest_exact3d(
-        input,
-        sized(output_size, 3),
-        0.0 if scales_d is None else scales_d,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_nearest_exact3d_rule(input, output_size, scales_d, scales_h, scales_w, out=out), input
+        )
+        _upsample_nearest_exact3d(
+            input,
+            sized(output_size, 3),
+            0.0 if scales_d is None else scales_d,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, output_size, scales_d, scales_h, scales_w), out, "_upsample_nearest_exact3d")
 
 
 def upsample_nearest_exact3d_backward(grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=None):
     """_upsample_nearest_exact3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size,
     float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor
     """
-    result = placed(
-        _upsample_nearest_exact3d_backward_rule(
-            grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
-        ),
-        grad_output,
-    )
-    _upsample_nearest_exact3d_backward(
-        grad_output,
-        sized(output_size, 3),
-        sized(input_size, 5),
-        0.0 if scales_d is None else scales_d,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_nearest_exact3d_backward_rule(
+                grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
+            ),
+            grad_output,
+        )
+        _upsample_nearest_exact3d_backward(
+            grad_output,
+            sized(output_size, 3),
+            sized(input_size, 5),
+            0.0 if scales_d is None else scales_d,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (grad_output, output_size, input_size, scales_d, scales_h, scales_w),
+            out,
+            "_upsample_nearest_exact3d_backward",
+        )
 
 
 def upsample_linear1d(input, output_size, align_corners, scales, out=None):
     """upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor"""
-    result = placed(_upsample_linear1d_rule(input, output_size, align_corners, scales, out=out), input)
-    _upsample_linear1d(input, output_size, align_corners, 0.0 if scales is None else scales, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_upsample_linear1d_rule(input, output_size, align_corners, scales, out=out), input)
+        _upsample_linear1d(input, output_size, align_corners, 0.0 if scales is None else scales, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, output_size, align_corners, scales), out, "upsample_linear1d")
 
 
 def upsample_linear1d_backward(grad_output, output_size, input_size, align_corners, scales, out=None):
     """upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size,
     bool align_corners, float? scales=None) -> Tensor
     """
-    result = placed(
-        _upsample_linear1d_backward_rule(grad_output, output_size, input_size, align_corners, scales, out=out),
-        grad_output,
-    )
-    _upsample_linear1d_backward(
-        grad_output, output_size, sized(input_size, 3), align_corners, 0.0 if scales is None else scales, result
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_linear1d_backward_rule(grad_output, output_size, input_size, align_corners, scales, out=out),
+            grad_output,
+        )
+        _upsample_linear1d_backward(
+            grad_output, output_size, sized(input_size, 3), align_corners, 0.0 if scales is None else scales, result
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error, (grad_output, output_size, input_size, align_corners, scales), out, "upsample_linear1d_backward"
+        )
 
 
 def upsample_bilinear2d(input, output_size, align_corners, scales_h, scales_w, out=None):
     """upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None,
     float? scales_w=None) -> Tensor
     """
-    result = placed(_upsample_bilinear2d_rule(input, output_size, align_corners, scales_h, scales_w, out=out), input)
-    _upsample_bilinear2d(
-        input,
-        sized(output_size, 2),
-        align_corners,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_bilinear2d_rule(input, output_size, align_corners, scales_h, scales_w, out=out), input
+        )
+        _upsample_bilinear2d(
+            input,
+            sized(output_size, 2),
+            align_corners,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, output_size, align_corners, scales_h, scales_w), out, "upsample_bilinear2d")
 
 
 def upsample_bilinear2d_backward(grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=None):
     """upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size,
     bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor
     """
-    result = placed(
-        _upsample_bilinear2d_backward_rule(
-            grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
-        ),
-        grad_output,
-    )
-    _upsample_bilinear2d_backward_v2(
-        grad_output,
-        sized(output_size, 2),
-        sized(input_size, 4),
-        align_corners,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_bilinear2d_backward_rule(
+                grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
+            ),
+            grad_output,
+        )
+        _upsample_bilinear2d_backward_v2(
+            grad_output,
+            sized(output_size, 2),
+            sized(input_size, 4),
+            align_corners,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            out,
+            "upsample_bilinear2d_backward",
+        )
 
 
 def upsample_trilinear3d(input, output_size, align_corners, scales_d, scales_h, scales_w, out=None):
     """upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None,
     float? scales_h=None, float? scales_w=None) -> Tensor
     """
-    result = placed(
-        _upsample_trilinear3d_rule(input, output_size, align_corners, scales_d, scales_h, scales_w, out=out), input
-    )
-    _upsample_trilinear3d(
-        input,
-        sized(output_size, 3),
-        align_corners,
-        0.0 if scales_d is None else scales_d,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_trilinear3d_rule(input, output_size, align_corners, scales_d, scales_h, scales_w, out=out), input
+        )
+        _upsample_trilinear3d(
+            input,
+            sized(output_size, 3),
+            align_corners,
+            0.0 if scales_d is None else scales_d,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error, (input, output_size, align_corners, scales_d, scales_h, scales_w), out, "upsample_trilinear3d"
+        )
 
 
 def upsample_trilinear3d_backward(
@@ -612,156 +806,211 @@ def upsample_trilinear3d_backward(
     """upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size,
     bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor
     """
-    result = placed(
-        _upsample_trilinear3d_backward_rule(
-            grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out
-        ),
-        grad_output,
-    )
-    _upsample_trilinear3d_backward(
-        grad_output,
-        sized(output_size, 3),
-        sized(input_size, 5),
-        align_corners,
-        0.0 if scales_d is None else scales_d,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_trilinear3d_backward_rule(
+                grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w, out=out
+            ),
+            grad_output,
+        )
+        _upsample_trilinear3d_backward(
+            grad_output,
+            sized(output_size, 3),
+            sized(input_size, 5),
+            align_corners,
+            0.0 if scales_d is None else scales_d,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w),
+            out,
+            "upsample_trilinear3d_backward",
+        )
 
 
 def upsample_bicubic2d(input, output_size, align_corners, scales_h, scales_w, out=None):
     """upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None,
     float? scales_w=None) -> Tensor
     """
-    result = placed(_upsample_bicubic2d_rule(input, output_size, align_corners, scales_h, scales_w, out=out), input)
-    _upsample_bicubic2d(
-        input,
-        sized(output_size, 2),
-        align_corners,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_upsample_bicubic2d_rule(input, output_size, align_corners, scales_h, scales_w, out=out), input)
+        _upsample_bicubic2d(
+            input,
+            sized(output_size, 2),
+            align_corners,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, output_size, align_corners, scales_h, scales_w), out, "upsample_bicubic2d")
 
 
 def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corners, scales_h, scales_w):
     """upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size,
     bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor
     """
-    result = placed(
-        _upsample_bicubic2d_backward_rule(grad_output, output_size, input_size, align_corners, scales_h, scales_w),
-        grad_output,
-    )
-    _upsample_bicubic2d_backward(
-        grad_output,
-        sized(output_size, 2),
-        sized(input_size, 4),
-        align_corners,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result
+    try:
+        result = placed(
+            _upsample_bicubic2d_backward_rule(grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            grad_output,
+        )
+        _upsample_bicubic2d_backward(
+            grad_output,
+            sized(output_size, 2),
+            sized(input_size, 4),
+            align_corners,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            None,
+            "upsample_bicubic2d_backward",
+        )
 
 
 def upsample_bilinear2d_aa(input, output_size, align_corners, scales_h, scales_w, out=None):
     """_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None,
     float? scales_w=None) -> Tensor
     """
-    result = placed(_upsample_bilinear2d_aa_rule(input, output_size, align_corners, scales_h, scales_w, out=out), input)
-    _upsample_bilinear2d_aa(
-        input,
-        sized(output_size, 2),
-        align_corners,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_bilinear2d_aa_rule(input, output_size, align_corners, scales_h, scales_w, out=out), input
+        )
+        _upsample_bilinear2d_aa(
+            input,
+            sized(output_size, 2),
+            align_corners,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, output_size, align_corners, scales_h, scales_w), out, "_upsample_bilinear2d_aa")
 
 
 def upsample_bilinear2d_aa_backward(grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=None):
     """_upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size,
     bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor
     """
-    result = placed(
-        _upsample_bilinear2d_aa_backward_rule(
-            grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
-        ),
-        grad_output,
-    )
-    _upsample_bilinear2d_aa_backward(
-        grad_output,
-        sized(output_size, 2),
-        sized(input_size, 4),
-        align_corners,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_bilinear2d_aa_backward_rule(
+                grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
+            ),
+            grad_output,
+        )
+        _upsample_bilinear2d_aa_backward(
+            grad_output,
+            sized(output_size, 2),
+            sized(input_size, 4),
+            align_corners,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            out,
+            "_upsample_bilinear2d_aa_backward",
+        )
 
 
 def upsample_bicubic2d_aa(input, output_size, align_corners, scales_h, scales_w, out=None):
     """_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None,
     float? scales_w=None) -> Tensor
     """
-    result = placed(_upsample_bicubic2d_aa_rule(input, output_size, align_corners, scales_h, scales_w, out=out), input)
-    _upsample_bicubic2d_aa(
-        input,
-        sized(output_size, 2),
-        align_corners,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_bicubic2d_aa_rule(input, output_size, align_corners, scales_h, scales_w, out=out), input
+        )
+        _upsample_bicubic2d_aa(
+            input,
+            sized(output_size, 2),
+            align_corners,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, output_size, align_corners, scales_h, scales_w), out, "_upsample_bicubic2d_aa")
 
 
 def upsample_bicubic2d_aa_backward(grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=None):
     """_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size,
     bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor
     """
-    result = placed(
-        _upsample_bicubic2d_aa_backward_rule(
-            grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
-        ),
-        grad_output,
-    )
-    _upsample_bicubic2d_aa_grad(
-        grad_output,
-        sized(output_size, 2),
-        sized(input_size, 4),
-        align_corners,
-        0.0 if scales_h is None else scales_h,
-        0.0 if scales_w is None else scales_w,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _upsample_bicubic2d_aa_backward_rule(
+                grad_output, output_size, input_size, align_corners, scales_h, scales_w, out=out
+            ),
+            grad_output,
+        )
+        _upsample_bicubic2d_aa_grad(
+            grad_output,
+            sized(output_size, 2),
+            sized(input_size, 4),
+            align_corners,
+            0.0 if scales_h is None else scales_h,
+            0.0 if scales_w is None else scales_w,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (grad_output, output_size, input_size, align_corners, scales_h, scales_w),
+            out,
+            "_upsample_bicubic2d_aa_backward",
+        )
 
 
 def avg_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=None):
     """avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False,
     bool count_include_pad=True, int? divisor_override=None) -> Tensor
     """
-    result = placed(
-        _avg_pool3d_rule(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out),
-        input,
-    )
-    _avg_pool3d(
-        input,
-        sized(kernel_size, 3),
-        sized(stride or sized(kernel_size, 3), 3),
-        sized(padding, 3),
-        ceil_mode,
-        count_include_pad,
-        0 if divisor_override is None else divisor_override,
-        result,
-    )
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(
+            _avg_pool3d_rule(
+                input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
+            ),
+            input,
+        )
+        _avg_pool3d(
+            input,
+            sized(kernel_size, 3),
+            sized(stride or sized(kernel_size, 3), 3),
+            sized(padding, 3),
+            ceil_mode,
+            count_include_pad,
+            0 if divisor_override is None else divisor_override,
+            result,
+        )
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+            out,
+            "avg_pool3d",
+        )
 
 
 def avg_pool3d_backward(
@@ -770,98 +1019,138 @@ def avg_pool3d_backward(
     """avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding,
     bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor
     """
-    result = placed(
-        _avg_pool3d_backward_rule(
-            grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        ),
-        grad_output,
-    )
-    _avg_pool3d_backward(
-        grad_output,
-        input,
-        sized(kernel_size, 3),
-        sized(stride or sized(kernel_size, 3), 3),
-        sized(padding, 3),
-        ceil_mode,
-        count_include_pad,
-        0 if divisor_override is None else divisor_override,
-        result,
-    )
-    return result
+    try:
+        result = placed(
+            _avg_pool3d_backward_rule(
+                grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            ),
+            grad_output,
+        )
+        _avg_pool3d_backward(
+            grad_output,
+            input,
+            sized(kernel_size, 3),
+            sized(stride or sized(kernel_size, 3), 3),
+            sized(padding, 3),
+            ceil_mode,
+            count_include_pad,
+            0 if divisor_override is None else divisor_override,
+            result,
+        )
+        return result
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+            None,
+            "avg_pool3d_backward",
+        )
 
 
 def adaptive_avg_pool3d(input, output_size):
     """_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
-    result = placed(_adaptive_avg_pool3d_rule(input, output_size), input)
-    _adaptive_avg_pool3d(input, sized(output_size, 3), result)
-    return result
+    try:
+        result = placed(_adaptive_avg_pool3d_rule(input, output_size), input)
+        _adaptive_avg_pool3d(input, sized(output_size, 3), result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, output_size), None, "_adaptive_avg_pool3d")
 
 
 def adaptive_avg_pool3d_backward(grad_output, input):
     """_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    result = placed(_adaptive_avg_pool3d_backward_rule(grad_output, input), grad_output)
-    _adaptive_avg_pool3d_backward(grad_output, input, result)
-    return result
+    try:
+        result = placed(_adaptive_avg_pool3d_backward_rule(grad_output, input), grad_output)
+        _adaptive_avg_pool3d_backward(grad_output, input, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (grad_output, input), None, "_adaptive_avg_pool3d_backward")
 
 
 def adaptive_max_pool2d(input, output_size, out=None):
     """adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"""
-    out0, out1 = placed_all(_adaptive_max_pool2d_rule(input, output_size, out=out), input)
-    _adaptive_max_pool2d(input, sized(output_size, 2), out0, out1)
-    return (out0, out1) if out is None else delivered_all((out0, out1), out)
+    try:
+        out0, out1 = placed_all(_adaptive_max_pool2d_rule(input, output_size, out=out), input)
+        _adaptive_max_pool2d(input, sized(output_size, 2), out0, out1)
+        return (out0, out1) if out is None else delivered_all((out0, out1), out)
+    except UNANSWERED as error:
+        return answered(error, (input, output_size), out, "adaptive_max_pool2d")
 
 
 def adaptive_max_pool2d_backward(grad_output, input, indices, out=None):
     """adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
-    result = placed(_adaptive_max_pool2d_backward_rule(grad_output, input, indices, out=out), grad_output)
-    _adaptive_max_pool2d_backward(grad_output, input, indices, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_adaptive_max_pool2d_backward_rule(grad_output, input, indices, out=out), grad_output)
+        _adaptive_max_pool2d_backward(grad_output, input, indices, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (grad_output, input, indices), out, "adaptive_max_pool2d_backward")
 
 
 def max_unpool2d(input, indices, output_size):
     """max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor"""
-    result = placed(_max_unpool2d_rule(input, indices, output_size), input)
-    _max_unpool2d(input, indices, sized(output_size, 2), result)
-    return result
+    try:
+        result = placed(_max_unpool2d_rule(input, indices, output_size), input)
+        _max_unpool2d(input, indices, sized(output_size, 2), result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, indices, output_size), None, "max_unpool2d")
 
 
 def max_unpool3d(input, indices, output_size, stride, padding):
     """max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor"""
-    result = placed(_max_unpool3d_rule(input, indices, output_size, stride, padding), input)
-    _max_unpool3d(input, indices, sized(output_size, 3), sized(stride, 3), sized(padding, 3), result)
-    return result
+    try:
+        result = placed(_max_unpool3d_rule(input, indices, output_size, stride, padding), input)
+        _max_unpool3d(input, indices, sized(output_size, 3), sized(stride, 3), sized(padding, 3), result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, indices, output_size, stride, padding), None, "max_unpool3d")
 
 
 def im2col(input, kernel_size, dilation, padding, stride):
     """im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
-    result = placed(_im2col_rule(input, kernel_size, dilation, padding, stride), input)
-    _im2col(input, sized(kernel_size, 2), sized(dilation, 2), sized(padding, 2), sized(stride, 2), result)
-    return result
+    try:
+        result = placed(_im2col_rule(input, kernel_size, dilation, padding, stride), input)
+        _im2col(input, sized(kernel_size, 2), sized(dilation, 2), sized(padding, 2), sized(stride, 2), result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, kernel_size, dilation, padding, stride), None, "im2col")
 
 
 def col2im(input, output_size, kernel_size, dilation, padding, stride):
     """col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding,
     int[2] stride) -> Tensor
     """
-    result = placed(_col2im_rule(input, output_size, kernel_size, dilation, padding, stride), input)
-    _im2col_backward(
-        input,
-        sized(output_size, 2),
-        sized(kernel_size, 2),
-        sized(dilation, 2),
-        sized(padding, 2),
-        sized(stride, 2),
-        result,
-    )
-    return result
+    try:
+        result = placed(_col2im_rule(input, output_size, kernel_size, dilation, padding, stride), input)
+        _im2col_backward(
+            input,
+            sized(output_size, 2),
+            sized(kernel_size, 2),
+            sized(dilation, 2),
+            sized(padding, 2),
+            sized(stride, 2),
+            result,
+        )
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, output_size, kernel_size, dilation, padding, stride), None, "col2im")
 
 
 def fake_quantize_per_channel(input, scale, zero_point, axis, quant_min, quant_max):
     """fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis,
     int quant_min, int quant_max) -> (Tensor output, Tensor mask)
     """
-    output, mask = placed_all(
-        _fake_quantize_per_channel_rule(input, scale, zero_point, axis, quant_min, quant_max), input
-    )
-    _fake_quant_per_channel_affine_cachemask(input, scale, zero_point, axis, quant_min, quant_max, output, mask)
-    return (output, mask)
+    try:
+        output, mask = placed_all(
+            _fake_quantize_per_channel_rule(input, scale, zero_point, axis, quant_min, quant_max), input
+        )
+        _fake_quant_per_channel_affine_cachemask(input, scale, zero_point, axis, quant_min, quant_max, output, mask)
+        return (output, mask)
+    except UNANSWERED as error:
+        return answered(
+            error,
+            (input, scale, zero_point, axis, quant_min, quant_max),
+            None,
+            "fake_quantize_per_channel_affine_cachemask",
+        )

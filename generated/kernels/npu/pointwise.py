@@ -4,6 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import NpuArray, aclnn, copied, delivered, operands, placed, remembered
+from mindtorch.backends.npu.refusals import UNANSWERED, answered
 from mindtorch.backends.npu.values import Codes
 
 _abs = aclnn("aclnnAbs", "TT")
@@ -254,133 +255,178 @@ def add(input, other, alpha, out=None):
     """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
     add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
     """
-    result = _add_rule(input, other, alpha, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _adds(input, other, alpha, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _add(input, other, alpha, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _add_rule(input, other, alpha, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _adds(input, other, alpha, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other, alpha)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _add(input, other, alpha, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other, alpha), out, "add.Tensor", "add.Scalar")
 
 
 def sub(input, other, alpha, out=None):
     """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
     sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
     """
-    result = _sub_rule(input, other, alpha, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _subs(input, other, alpha, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _sub(input, other, alpha, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _sub_rule(input, other, alpha, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _subs(input, other, alpha, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other, alpha)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _sub(input, other, alpha, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other, alpha), out, "sub.Tensor", "sub.Scalar")
 
 
 def rsub(input, other, alpha):
     """rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
     rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
     """
-    if type(other) is not NpuArray:
-        result = _rsub_scalar_rule(input, other, alpha)
-        result = placed(result, input)
-        _rsubs(input, other, alpha, result)
-    else:
-        result = _rsub_rule(input, other, alpha)
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _rsub(input, other, alpha, result)
-    return result
+    given = None
+    try:
+        if type(other) is not NpuArray:
+            result = _rsub_scalar_rule(input, other, alpha)
+            result = placed(result, input)
+            _rsubs(input, other, alpha, result)
+        else:
+            result = _rsub_rule(input, other, alpha)
+            if type(input) is not NpuArray:
+                given = (input, other, alpha)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _rsub(input, other, alpha, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, given or (input, other, alpha), None, "rsub.Tensor", "rsub.Scalar")
 
 
 def mul(input, other, out=None):
     """mul.Tensor(Tensor self, Tensor other) -> Tensor
     mul.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _mul_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _muls(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _mul(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _mul_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _muls(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _mul(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "mul.Tensor", "mul.Scalar")
 
 
 def div(input, other, out=None):
     """div.Tensor(Tensor self, Tensor other) -> Tensor
     div.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _div_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _divs(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _div(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _div_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _divs(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _div(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "div.Tensor", "div.Scalar")
 
 
 def div_mode(input, other, rounding_mode, out=None):
     """div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
-    result = _div_mode_rule(input, other, rounding_mode, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _div_mod(input, other, _div_mode_rounding_mode[rounding_mode], result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _div_mode_rule(input, other, rounding_mode, out=out)
+        if not (type(input) is type(other) is NpuArray):
+            given = (input, other, rounding_mode)
+            input, other = operands(input, other)
+        result = placed(result, input)
+        _div_mod(input, other, _div_mode_rounding_mode[rounding_mode], result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other, rounding_mode), out, "div.Tensor_mode")
 
 
 def floor_divide(input, other, out=None):
     """floor_divide(Tensor self, Tensor other) -> Tensor"""
-    result = _floor_divide_rule(input, other, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _floor_divide(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _floor_divide_rule(input, other, out=out)
+        if not (type(input) is type(other) is NpuArray):
+            given = (input, other)
+            input, other = operands(input, other)
+        result = placed(result, input)
+        _floor_divide(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "floor_divide")
 
 
 def remainder(input, other, out=None):
     """remainder.Tensor(Tensor self, Tensor other) -> Tensor
     remainder.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _remainder_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _remainder_tensor_scalar(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _remainder_tensor_tensor(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _remainder_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _remainder_tensor_scalar(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _remainder_tensor_tensor(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "remainder.Tensor", "remainder.Scalar")
 
 
 def fmod(input, other, out=None):
     """fmod.Tensor(Tensor self, Tensor other) -> Tensor
     fmod.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _fmod_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _fmod_scalar(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _fmod_tensor(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _fmod_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _fmod_scalar(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _fmod_tensor(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "fmod.Tensor", "fmod.Scalar")
 
 
 def pow(input, exponent, out=None):
@@ -388,934 +434,1330 @@ def pow(input, exponent, out=None):
     pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor
     pow.Scalar(Scalar self, Tensor exponent) -> Tensor
     """
-    result = _pow_rule(input, exponent, out=out)
-    if type(exponent) is not NpuArray:
-        result = placed(result, input)
-        _pow_tensor_scalar(input, exponent, result)
-    elif type(input) is not NpuArray:
-        result = placed(result, exponent)
-        _pow_scalar_tensor(input, exponent, result)
-    else:
-        result = placed(result, input)
-        _pow_tensor_tensor(input, exponent, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _pow_rule(input, exponent, out=out)
+        if type(exponent) is not NpuArray:
+            result = placed(result, input)
+            _pow_tensor_scalar(input, exponent, result)
+        elif type(input) is not NpuArray:
+            result = placed(result, exponent)
+            _pow_scalar_tensor(input, exponent, result)
+        else:
+            result = placed(result, input)
+            _pow_tensor_tensor(input, exponent, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, exponent), out, "pow.Tensor_Tensor", "pow.Tensor_Scalar", "pow.Scalar")
 
 
 def neg(input, out=None):
     """neg(Tensor self) -> Tensor"""
-    result = placed(_neg_rule(input, out=out), input)
-    _neg(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_neg_rule(input, out=out), input)
+        _neg(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "neg")
 
 
 def abs(input, out=None):
     """abs(Tensor self) -> Tensor"""
-    result = placed(_abs_rule(input, out=out), input)
-    _abs(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_abs_rule(input, out=out), input)
+        _abs(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "abs")
 
 
 def sign(input, out=None):
     """sign(Tensor self) -> Tensor"""
-    result = placed(_sign_rule(input, out=out), input)
-    _sign(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_sign_rule(input, out=out), input)
+        _sign(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "sign")
 
 
 def exp(input, out=None):
     """exp(Tensor self) -> Tensor"""
-    result = placed(_exp_rule(input, out=out), input)
-    _exp(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_exp_rule(input, out=out), input)
+        _exp(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "exp")
 
 
 def expm1(input, out=None):
     """expm1(Tensor self) -> Tensor"""
-    result = placed(_expm1_rule(input, out=out), input)
-    _expm1(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_expm1_rule(input, out=out), input)
+        _expm1(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "expm1")
 
 
 def exp2(input, out=None):
     """exp2(Tensor self) -> Tensor"""
-    result = placed(_exp2_rule(input, out=out), input)
-    _exp2(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_exp2_rule(input, out=out), input)
+        _exp2(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "exp2")
 
 
 def log(input, out=None):
     """log(Tensor self) -> Tensor"""
-    result = placed(_log_rule(input, out=out), input)
-    _log(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_log_rule(input, out=out), input)
+        _log(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "log")
 
 
 def log2(input, out=None):
     """log2(Tensor self) -> Tensor"""
-    result = placed(_log2_rule(input, out=out), input)
-    _log2(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_log2_rule(input, out=out), input)
+        _log2(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "log2")
 
 
 def log10(input, out=None):
     """log10(Tensor self) -> Tensor"""
-    result = placed(_log10_rule(input, out=out), input)
-    _log10(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_log10_rule(input, out=out), input)
+        _log10(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "log10")
 
 
 def log1p(input, out=None):
     """log1p(Tensor self) -> Tensor"""
-    result = placed(_log1p_rule(input, out=out), input)
-    _log1p(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_log1p_rule(input, out=out), input)
+        _log1p(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "log1p")
 
 
 def sqrt(input, out=None):
     """sqrt(Tensor self) -> Tensor"""
-    result = placed(_sqrt_rule(input, out=out), input)
-    _sqrt(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_sqrt_rule(input, out=out), input)
+        _sqrt(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "sqrt")
 
 
 def rsqrt(input, out=None):
     """rsqrt(Tensor self) -> Tensor"""
-    result = placed(_rsqrt_rule(input, out=out), input)
-    _rsqrt(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_rsqrt_rule(input, out=out), input)
+        _rsqrt(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "rsqrt")
 
 
 def reciprocal(input, out=None):
     """reciprocal(Tensor self) -> Tensor"""
-    result = placed(_reciprocal_rule(input, out=out), input)
-    _reciprocal(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_reciprocal_rule(input, out=out), input)
+        _reciprocal(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "reciprocal")
 
 
 def sin(input, out=None):
     """sin(Tensor self) -> Tensor"""
-    result = placed(_sin_rule(input, out=out), input)
-    _sin(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_sin_rule(input, out=out), input)
+        _sin(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "sin")
 
 
 def cos(input, out=None):
     """cos(Tensor self) -> Tensor"""
-    result = placed(_cos_rule(input, out=out), input)
-    _cos(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_cos_rule(input, out=out), input)
+        _cos(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "cos")
 
 
 def tan(input, out=None):
     """tan(Tensor self) -> Tensor"""
-    result = placed(_tan_rule(input, out=out), input)
-    _tan(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_tan_rule(input, out=out), input)
+        _tan(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "tan")
 
 
 def asin(input, out=None):
     """asin(Tensor self) -> Tensor"""
-    result = placed(_asin_rule(input, out=out), input)
-    _asin(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_asin_rule(input, out=out), input)
+        _asin(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "asin")
 
 
 def acos(input, out=None):
     """acos(Tensor self) -> Tensor"""
-    result = placed(_acos_rule(input, out=out), input)
-    _acos(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_acos_rule(input, out=out), input)
+        _acos(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "acos")
 
 
 def atan(input, out=None):
     """atan(Tensor self) -> Tensor"""
-    result = placed(_atan_rule(input, out=out), input)
-    _atan(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_atan_rule(input, out=out), input)
+        _atan(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "atan")
 
 
 def sinh(input, out=None):
     """sinh(Tensor self) -> Tensor"""
-    result = placed(_sinh_rule(input, out=out), input)
-    _sinh(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_sinh_rule(input, out=out), input)
+        _sinh(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "sinh")
 
 
 def cosh(input, out=None):
     """cosh(Tensor self) -> Tensor"""
-    result = placed(_cosh_rule(input, out=out), input)
-    _cosh(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_cosh_rule(input, out=out), input)
+        _cosh(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "cosh")
 
 
 def asinh(input, out=None):
     """asinh(Tensor self) -> Tensor"""
-    result = placed(_asinh_rule(input, out=out), input)
-    _asinh(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_asinh_rule(input, out=out), input)
+        _asinh(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "asinh")
 
 
 def acosh(input, out=None):
     """acosh(Tensor self) -> Tensor"""
-    result = placed(_acosh_rule(input, out=out), input)
-    _acosh(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_acosh_rule(input, out=out), input)
+        _acosh(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "acosh")
 
 
 def atanh(input, out=None):
     """atanh(Tensor self) -> Tensor"""
-    result = placed(_atanh_rule(input, out=out), input)
-    _atanh(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_atanh_rule(input, out=out), input)
+        _atanh(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "atanh")
 
 
 def sinc(input, out=None):
     """sinc(Tensor self) -> Tensor"""
-    result = placed(_sinc_rule(input, out=out), input)
-    _sinc(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_sinc_rule(input, out=out), input)
+        _sinc(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "sinc")
 
 
 def deg2rad(input, out=None):
     """deg2rad(Tensor self) -> Tensor"""
-    result = placed(_deg2rad_rule(input, out=out), input)
-    _muls(input, 0.017453292519943295, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_deg2rad_rule(input, out=out), input)
+        _muls(input, 0.017453292519943295, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "deg2rad")
 
 
 def rad2deg(input, out=None):
     """rad2deg(Tensor self) -> Tensor"""
-    result = placed(_rad2deg_rule(input, out=out), input)
-    _muls(input, 57.29577951308232, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_rad2deg_rule(input, out=out), input)
+        _muls(input, 57.29577951308232, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "rad2deg")
 
 
 def tanh(input, out=None):
     """tanh(Tensor self) -> Tensor"""
-    result = placed(_tanh_rule(input, out=out), input)
-    _tanh(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_tanh_rule(input, out=out), input)
+        _tanh(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "tanh")
 
 
 def tanh_backward(grad_output, output, out=None):
     """tanh_backward(Tensor grad_output, Tensor output) -> Tensor"""
-    result = _tanh_backward_rule(grad_output, output, out=out)
-    if not (type(grad_output) is type(output) is NpuArray):
-        grad_output, output = operands(grad_output, output)
-    result = placed(result, grad_output)
-    _tanh_backward(grad_output, output, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _tanh_backward_rule(grad_output, output, out=out)
+        if not (type(grad_output) is type(output) is NpuArray):
+            given = (grad_output, output)
+            grad_output, output = operands(grad_output, output)
+        result = placed(result, grad_output)
+        _tanh_backward(grad_output, output, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (grad_output, output), out, "tanh_backward")
 
 
 def sigmoid(input, out=None):
     """sigmoid(Tensor self) -> Tensor"""
-    result = placed(_sigmoid_rule(input, out=out), input)
-    _sigmoid(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_sigmoid_rule(input, out=out), input)
+        _sigmoid(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "sigmoid")
 
 
 def sigmoid_backward(grad_output, output, out=None):
     """sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor"""
-    result = _sigmoid_backward_rule(grad_output, output, out=out)
-    if not (type(grad_output) is type(output) is NpuArray):
-        grad_output, output = operands(grad_output, output)
-    result = placed(result, grad_output)
-    _sigmoid_backward(grad_output, output, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _sigmoid_backward_rule(grad_output, output, out=out)
+        if not (type(grad_output) is type(output) is NpuArray):
+            given = (grad_output, output)
+            grad_output, output = operands(grad_output, output)
+        result = placed(result, grad_output)
+        _sigmoid_backward(grad_output, output, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (grad_output, output), out, "sigmoid_backward")
 
 
 def floor(input, out=None):
     """floor(Tensor self) -> Tensor"""
-    result = placed(_floor_rule(input, out=out), input)
-    _floor(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_floor_rule(input, out=out), input)
+        _floor(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "floor")
 
 
 def ceil(input, out=None):
     """ceil(Tensor self) -> Tensor"""
-    result = placed(_ceil_rule(input, out=out), input)
-    _ceil(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_ceil_rule(input, out=out), input)
+        _ceil(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "ceil")
 
 
 def round(input, out=None):
     """round(Tensor self) -> Tensor"""
-    result = placed(_round_rule(input, out=out), input)
-    _round(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_round_rule(input, out=out), input)
+        _round(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "round")
 
 
 def round_decimals(input, decimals, out=None):
     """round.decimals(Tensor self, *, int decimals) -> Tensor"""
-    result = placed(_round_decimals_rule(input, decimals, out=out), input)
-    _round_decimals(input, decimals, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_round_decimals_rule(input, decimals, out=out), input)
+        _round_decimals(input, decimals, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, decimals), out, "round.decimals")
 
 
 def trunc(input, out=None):
     """trunc(Tensor self) -> Tensor"""
-    result = placed(_trunc_rule(input, out=out), input)
-    _trunc(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_trunc_rule(input, out=out), input)
+        _trunc(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "trunc")
 
 
 def frac(input, out=None):
     """frac(Tensor self) -> Tensor"""
-    result = placed(_frac_rule(input, out=out), input)
-    _frac(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_frac_rule(input, out=out), input)
+        _frac(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "frac")
 
 
 def hardshrink(input, lambd, out=None):
     """hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
-    result = placed(_hardshrink_rule(input, lambd, out=out), input)
-    _hardshrink(input, lambd, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_hardshrink_rule(input, lambd, out=out), input)
+        _hardshrink(input, lambd, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, lambd), out, "hardshrink")
 
 
 def hardshrink_backward(grad_out, input, lambd, out=None):
     """hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor"""
-    result = _hardshrink_backward_rule(grad_out, input, lambd, out=out)
-    if not (type(grad_out) is type(input) is NpuArray):
-        grad_out, input = operands(grad_out, input)
-    result = placed(result, grad_out)
-    _hardshrink_backward(grad_out, input, lambd, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _hardshrink_backward_rule(grad_out, input, lambd, out=out)
+        if not (type(grad_out) is type(input) is NpuArray):
+            given = (grad_out, input, lambd)
+            grad_out, input = operands(grad_out, input)
+        result = placed(result, grad_out)
+        _hardshrink_backward(grad_out, input, lambd, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (grad_out, input, lambd), out, "hardshrink_backward")
 
 
 def softshrink(input, lambd, out=None):
     """softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
-    result = placed(_softshrink_rule(input, lambd, out=out), input)
-    _softshrink(input, lambd, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_softshrink_rule(input, lambd, out=out), input)
+        _softshrink(input, lambd, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, lambd), out, "softshrink")
 
 
 def softshrink_backward(grad_output, input, lambd, out=None):
     """softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor"""
-    result = _softshrink_backward_rule(grad_output, input, lambd, out=out)
-    if not (type(grad_output) is type(input) is NpuArray):
-        grad_output, input = operands(grad_output, input)
-    result = placed(result, grad_output)
-    _softshrink_backward(grad_output, input, lambd, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _softshrink_backward_rule(grad_output, input, lambd, out=out)
+        if not (type(grad_output) is type(input) is NpuArray):
+            given = (grad_output, input, lambd)
+            grad_output, input = operands(grad_output, input)
+        result = placed(result, grad_output)
+        _softshrink_backward(grad_output, input, lambd, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (grad_output, input, lambd), out, "softshrink_backward")
 
 
 def relu(input, out=None):
     """relu(Tensor self) -> Tensor"""
-    result = placed(_relu_rule(input, out=out), input)
-    _relu(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_relu_rule(input, out=out), input)
+        _relu(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "relu")
 
 
 def threshold_backward(grad_output, input, threshold, out=None):
     """threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor"""
-    result = _threshold_backward_rule(grad_output, input, threshold, out=out)
-    if not (type(grad_output) is type(input) is NpuArray):
-        grad_output, input = operands(grad_output, input)
-    result = placed(result, grad_output)
-    _threshold_backward(grad_output, input, threshold, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _threshold_backward_rule(grad_output, input, threshold, out=out)
+        if not (type(grad_output) is type(input) is NpuArray):
+            given = (grad_output, input, threshold)
+            grad_output, input = operands(grad_output, input)
+        result = placed(result, grad_output)
+        _threshold_backward(grad_output, input, threshold, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (grad_output, input, threshold), out, "threshold_backward")
 
 
 def threshold(input, threshold, value, out=None):
     """threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"""
-    result = placed(_threshold_rule(input, threshold, value, out=out), input)
-    _threshold(input, threshold, value, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_threshold_rule(input, threshold, value, out=out), input)
+        _threshold(input, threshold, value, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, threshold, value), out, "threshold")
 
 
 def hardtanh(input, min_val, max_val, out=None):
     """hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"""
-    result = placed(_hardtanh_rule(input, min_val, max_val, out=out), input)
-    _hardtanh(input, min_val, max_val, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_hardtanh_rule(input, min_val, max_val, out=out), input)
+        _hardtanh(input, min_val, max_val, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, min_val, max_val), out, "hardtanh")
 
 
 def hardtanh_backward(grad_output, input, min_val, max_val, out=None):
     """hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor"""
-    result = _hardtanh_backward_rule(grad_output, input, min_val, max_val, out=out)
-    if not (type(grad_output) is type(input) is NpuArray):
-        grad_output, input = operands(grad_output, input)
-    result = placed(result, grad_output)
-    _hardtanh_backward(grad_output, input, min_val, max_val, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _hardtanh_backward_rule(grad_output, input, min_val, max_val, out=out)
+        if not (type(grad_output) is type(input) is NpuArray):
+            given = (grad_output, input, min_val, max_val)
+            grad_output, input = operands(grad_output, input)
+        result = placed(result, grad_output)
+        _hardtanh_backward(grad_output, input, min_val, max_val, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (grad_output, input, min_val, max_val), out, "hardtanh_backward")
 
 
 def leaky_relu(input, negative_slope, out=None):
     """leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"""
-    result = placed(_leaky_relu_rule(input, negative_slope, out=out), input)
-    _leaky_relu(input, negative_slope, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_leaky_relu_rule(input, negative_slope, out=out), input)
+        _leaky_relu(input, negative_slope, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, negative_slope), out, "leaky_relu")
 
 
 def leaky_relu_backward(grad_output, input, negative_slope, self_is_result, out=None):
     """leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"""
-    result = _leaky_relu_backward_rule(grad_output, input, negative_slope, self_is_result, out=out)
-    if not (type(grad_output) is type(input) is NpuArray):
-        grad_output, input = operands(grad_output, input)
-    result = placed(result, grad_output)
-    _leaky_relu_backward(grad_output, input, negative_slope, self_is_result, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _leaky_relu_backward_rule(grad_output, input, negative_slope, self_is_result, out=out)
+        if not (type(grad_output) is type(input) is NpuArray):
+            given = (grad_output, input, negative_slope, self_is_result)
+            grad_output, input = operands(grad_output, input)
+        result = placed(result, grad_output)
+        _leaky_relu_backward(grad_output, input, negative_slope, self_is_result, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error, given or (grad_output, input, negative_slope, self_is_result), out, "leaky_relu_backward"
+        )
 
 
 def elu(input, alpha, scale, input_scale, out=None):
     """elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"""
-    result = placed(_elu_rule(input, alpha, scale, input_scale, out=out), input)
-    _elu(input, alpha, scale, input_scale, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_elu_rule(input, alpha, scale, input_scale, out=out), input)
+        _elu(input, alpha, scale, input_scale, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, alpha, scale, input_scale), out, "elu")
 
 
 def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result, out=None):
     """elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result,
     Tensor self_or_result) -> Tensor
     """
-    result = _elu_backward_rule(grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
-    if not (type(grad_output) is type(self_or_result) is NpuArray):
-        grad_output, self_or_result = operands(grad_output, self_or_result)
-    result = placed(result, grad_output)
-    _elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _elu_backward_rule(grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out)
+        if not (type(grad_output) is type(self_or_result) is NpuArray):
+            given = (grad_output, alpha, scale, input_scale, is_result, self_or_result)
+            grad_output, self_or_result = operands(grad_output, self_or_result)
+        result = placed(result, grad_output)
+        _elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error, given or (grad_output, alpha, scale, input_scale, is_result, self_or_result), out, "elu_backward"
+        )
 
 
 def celu(input, alpha, out=None):
     """celu(Tensor self, Scalar alpha=1.0) -> Tensor"""
-    result = placed(_celu_rule(input, alpha, out=out), input)
-    _celu(input, alpha, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_celu_rule(input, alpha, out=out), input)
+        _celu(input, alpha, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, alpha), out, "celu")
 
 
 def mish(input, out=None):
     """mish(Tensor self) -> Tensor"""
-    result = placed(_mish_rule(input, out=out), input)
-    _mish(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_mish_rule(input, out=out), input)
+        _mish(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "mish")
 
 
 def hardswish(input, out=None):
     """hardswish(Tensor self) -> Tensor"""
-    result = placed(_hardswish_rule(input, out=out), input)
-    _hardswish(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_hardswish_rule(input, out=out), input)
+        _hardswish(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "hardswish")
 
 
 def hardswish_backward(grad_output, input):
     """hardswish_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    result = _hardswish_backward_rule(grad_output, input)
-    if not (type(grad_output) is type(input) is NpuArray):
-        grad_output, input = operands(grad_output, input)
-    result = placed(result, grad_output)
-    _hardswish_backward(grad_output, input, result)
-    return result
+    given = None
+    try:
+        result = _hardswish_backward_rule(grad_output, input)
+        if not (type(grad_output) is type(input) is NpuArray):
+            given = (grad_output, input)
+            grad_output, input = operands(grad_output, input)
+        result = placed(result, grad_output)
+        _hardswish_backward(grad_output, input, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, given or (grad_output, input), None, "hardswish_backward")
 
 
 def hardsigmoid(input, out=None):
     """hardsigmoid(Tensor self) -> Tensor"""
-    result = placed(_hardsigmoid_rule(input, out=out), input)
-    _hardsigmoid(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_hardsigmoid_rule(input, out=out), input)
+        _hardsigmoid(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "hardsigmoid")
 
 
 def hardsigmoid_backward(grad_output, input, out=None):
     """hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    result = _hardsigmoid_backward_rule(grad_output, input, out=out)
-    if not (type(grad_output) is type(input) is NpuArray):
-        grad_output, input = operands(grad_output, input)
-    result = placed(result, grad_output)
-    _hardsigmoid_backward(grad_output, input, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _hardsigmoid_backward_rule(grad_output, input, out=out)
+        if not (type(grad_output) is type(input) is NpuArray):
+            given = (grad_output, input)
+            grad_output, input = operands(grad_output, input)
+        result = placed(result, grad_output)
+        _hardsigmoid_backward(grad_output, input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (grad_output, input), out, "hardsigmoid_backward")
 
 
 def log_sigmoid_backward(grad_output, input, buffer):
     """log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor"""
-    result = _log_sigmoid_backward_rule(grad_output, input, buffer)
-    if not (type(grad_output) is type(input) is type(buffer) is NpuArray):
-        grad_output, input, buffer = operands(grad_output, input, buffer)
-    result = placed(result, grad_output)
-    _log_sigmoid_backward(grad_output, input, buffer, result)
-    return result
+    given = None
+    try:
+        result = _log_sigmoid_backward_rule(grad_output, input, buffer)
+        if not (type(grad_output) is type(input) is type(buffer) is NpuArray):
+            given = (grad_output, input, buffer)
+            grad_output, input, buffer = operands(grad_output, input, buffer)
+        result = placed(result, grad_output)
+        _log_sigmoid_backward(grad_output, input, buffer, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, given or (grad_output, input, buffer), None, "log_sigmoid_backward")
 
 
 def gelu(input, approximate, out=None):
     """gelu(Tensor self, *, str approximate='none') -> Tensor"""
-    result = placed(_gelu_rule(input, approximate, out=out), input)
-    _gelu_v2(input, _gelu_approximate[approximate], result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_gelu_rule(input, approximate, out=out), input)
+        _gelu_v2(input, _gelu_approximate[approximate], result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, approximate), out, "gelu")
 
 
 def gelu_backward(grad_output, input, approximate, out=None):
     """gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor"""
-    result = _gelu_backward_rule(grad_output, input, approximate, out=out)
-    if not (type(grad_output) is type(input) is NpuArray):
-        grad_output, input = operands(grad_output, input)
-    result = placed(result, grad_output)
-    _gelu_backward_v2(grad_output, input, approximate, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _gelu_backward_rule(grad_output, input, approximate, out=out)
+        if not (type(grad_output) is type(input) is NpuArray):
+            given = (grad_output, input, approximate)
+            grad_output, input = operands(grad_output, input)
+        result = placed(result, grad_output)
+        _gelu_backward_v2(grad_output, input, approximate, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (grad_output, input, approximate), out, "gelu_backward")
 
 
 def silu(input, out=None):
     """silu(Tensor self) -> Tensor"""
-    result = placed(_silu_rule(input, out=out), input)
-    _silu(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_silu_rule(input, out=out), input)
+        _silu(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "silu")
 
 
 def silu_backward(grad_output, input, out=None):
     """silu_backward(Tensor grad_output, Tensor self) -> Tensor"""
-    result = _silu_backward_rule(grad_output, input, out=out)
-    if not (type(grad_output) is type(input) is NpuArray):
-        grad_output, input = operands(grad_output, input)
-    result = placed(result, grad_output)
-    _silu_backward(grad_output, input, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _silu_backward_rule(grad_output, input, out=out)
+        if not (type(grad_output) is type(input) is NpuArray):
+            given = (grad_output, input)
+            grad_output, input = operands(grad_output, input)
+        result = placed(result, grad_output)
+        _silu_backward(grad_output, input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (grad_output, input), out, "silu_backward")
 
 
 def softplus(input, beta, threshold, out=None):
     """softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"""
-    result = placed(_softplus_rule(input, beta, threshold, out=out), input)
-    _softplus(input, beta, threshold, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_softplus_rule(input, beta, threshold, out=out), input)
+        _softplus(input, beta, threshold, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, beta, threshold), out, "softplus")
 
 
 def softplus_backward(grad_output, input, beta, threshold, out=None):
     """softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor"""
-    result = _softplus_backward_rule(grad_output, input, beta, threshold, out=out)
-    if not (type(grad_output) is type(input) is NpuArray):
-        grad_output, input = operands(grad_output, input)
-    result = placed(result, grad_output)
-    _softplus_backward(grad_output, input, beta, threshold, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _softplus_backward_rule(grad_output, input, beta, threshold, out=out)
+        if not (type(grad_output) is type(input) is NpuArray):
+            given = (grad_output, input, beta, threshold)
+            grad_output, input = operands(grad_output, input)
+        result = placed(result, grad_output)
+        _softplus_backward(grad_output, input, beta, threshold, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (grad_output, input, beta, threshold), out, "softplus_backward")
 
 
 def clamp(input, min, max, out=None):
     """clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
     clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
     """
-    result = _clamp_rule(input, min, max, out=out)
-    if type(min) is not NpuArray and type(max) is not NpuArray:
-        result = placed(result, input)
-        _clamp(input, min, max, result)
-    else:
-        if not (type(input) is type(min) is type(max) is NpuArray):
-            input, min, max = operands(input, min, max)
-        result = placed(result, input)
-        _clamp_tensor(input, min, max, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _clamp_rule(input, min, max, out=out)
+        if type(min) is not NpuArray and type(max) is not NpuArray:
+            result = placed(result, input)
+            _clamp(input, min, max, result)
+        else:
+            if not (type(input) is type(min) is type(max) is NpuArray):
+                given = (input, min, max)
+                input, min, max = operands(input, min, max)
+            result = placed(result, input)
+            _clamp_tensor(input, min, max, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, min, max), out, "clamp", "clamp.Tensor")
 
 
 def clamp_min(input, min, out=None):
     """clamp_min(Tensor self, Scalar min) -> Tensor
     clamp_min.Tensor(Tensor self, Tensor min) -> Tensor
     """
-    result = _clamp_min_rule(input, min, out=out)
-    if type(min) is not NpuArray:
-        result = placed(result, input)
-        _clamp_min(input, min, result)
-    else:
-        if type(input) is not NpuArray:
-            input, min = operands(input, min)
-        result = placed(result, input)
-        _clamp_min_tensor(input, min, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _clamp_min_rule(input, min, out=out)
+        if type(min) is not NpuArray:
+            result = placed(result, input)
+            _clamp_min(input, min, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, min)
+                input, min = operands(input, min)
+            result = placed(result, input)
+            _clamp_min_tensor(input, min, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, min), out, "clamp_min", "clamp_min.Tensor")
 
 
 def clamp_max(input, max, out=None):
     """clamp_max(Tensor self, Scalar max) -> Tensor
     clamp_max.Tensor(Tensor self, Tensor max) -> Tensor
     """
-    result = _clamp_max_rule(input, max, out=out)
-    if type(max) is not NpuArray:
-        result = placed(result, input)
-        _clamp_max(input, max, result)
-    else:
-        if type(input) is not NpuArray:
-            input, max = operands(input, max)
-        result = placed(result, input)
-        _clamp_max_tensor(input, max, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _clamp_max_rule(input, max, out=out)
+        if type(max) is not NpuArray:
+            result = placed(result, input)
+            _clamp_max(input, max, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, max)
+                input, max = operands(input, max)
+            result = placed(result, input)
+            _clamp_max_tensor(input, max, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, max), out, "clamp_max", "clamp_max.Tensor")
 
 
 def maximum(input, other, out=None):
     """maximum(Tensor self, Tensor other) -> Tensor"""
-    result = _maximum_rule(input, other, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _maximum(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _maximum_rule(input, other, out=out)
+        if not (type(input) is type(other) is NpuArray):
+            given = (input, other)
+            input, other = operands(input, other)
+        result = placed(result, input)
+        _maximum(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "maximum")
 
 
 def minimum(input, other, out=None):
     """minimum(Tensor self, Tensor other) -> Tensor"""
-    result = _minimum_rule(input, other, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _minimum(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _minimum_rule(input, other, out=out)
+        if not (type(input) is type(other) is NpuArray):
+            given = (input, other)
+            input, other = operands(input, other)
+        result = placed(result, input)
+        _minimum(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "minimum")
 
 
 def atan2(input, other, out=None):
     """atan2(Tensor self, Tensor other) -> Tensor"""
-    result = _atan2_rule(input, other, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _atan2(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _atan2_rule(input, other, out=out)
+        if not (type(input) is type(other) is NpuArray):
+            given = (input, other)
+            input, other = operands(input, other)
+        result = placed(result, input)
+        _atan2(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "atan2")
 
 
 def logaddexp(input, other, out=None):
     """logaddexp(Tensor self, Tensor other) -> Tensor"""
-    result = _logaddexp_rule(input, other, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _log_add_exp(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _logaddexp_rule(input, other, out=out)
+        if not (type(input) is type(other) is NpuArray):
+            given = (input, other)
+            input, other = operands(input, other)
+        result = placed(result, input)
+        _log_add_exp(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "logaddexp")
 
 
 def logaddexp2(input, other, out=None):
     """logaddexp2(Tensor self, Tensor other) -> Tensor"""
-    result = _logaddexp2_rule(input, other, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _log_add_exp2(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _logaddexp2_rule(input, other, out=out)
+        if not (type(input) is type(other) is NpuArray):
+            given = (input, other)
+            input, other = operands(input, other)
+        result = placed(result, input)
+        _log_add_exp2(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "logaddexp2")
 
 
 def heaviside(input, values, out=None):
     """heaviside(Tensor self, Tensor values) -> Tensor"""
-    result = _heaviside_rule(input, values, out=out)
-    if not (type(input) is type(values) is NpuArray):
-        input, values = operands(input, values)
-    result = placed(result, input)
-    _heaviside(input, values, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _heaviside_rule(input, values, out=out)
+        if not (type(input) is type(values) is NpuArray):
+            given = (input, values)
+            input, values = operands(input, values)
+        result = placed(result, input)
+        _heaviside(input, values, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, values), out, "heaviside")
 
 
 def gcd(input, other, out=None):
     """gcd(Tensor self, Tensor other) -> Tensor"""
-    result = _gcd_rule(input, other, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _gcd(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _gcd_rule(input, other, out=out)
+        if not (type(input) is type(other) is NpuArray):
+            given = (input, other)
+            input, other = operands(input, other)
+        result = placed(result, input)
+        _gcd(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "gcd")
 
 
 def logit(input, eps, out=None):
     """logit(Tensor self, float? eps=None) -> Tensor"""
-    result = placed(_logit_rule(input, eps, out=out), input)
-    _logit(input, -1.0 if eps is None else eps, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_logit_rule(input, eps, out=out), input)
+        _logit(input, -1.0 if eps is None else eps, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, eps), out, "logit")
 
 
 def eq(input, other, out=None):
     """eq.Tensor(Tensor self, Tensor other) -> Tensor
     eq.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _eq_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _eq_scalar(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _eq_tensor(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _eq_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _eq_scalar(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _eq_tensor(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "eq.Tensor", "eq.Scalar")
 
 
 def ne(input, other, out=None):
     """ne.Tensor(Tensor self, Tensor other) -> Tensor
     ne.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _ne_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _ne_scalar(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _ne_tensor(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _ne_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _ne_scalar(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _ne_tensor(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "ne.Tensor", "ne.Scalar")
 
 
 def lt(input, other, out=None):
     """lt.Tensor(Tensor self, Tensor other) -> Tensor
     lt.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _lt_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _lt_scalar(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _lt_tensor(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _lt_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _lt_scalar(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _lt_tensor(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "lt.Tensor", "lt.Scalar")
 
 
 def le(input, other, out=None):
     """le.Tensor(Tensor self, Tensor other) -> Tensor
     le.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _le_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _le_scalar(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _le_tensor(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _le_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _le_scalar(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _le_tensor(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "le.Tensor", "le.Scalar")
 
 
 def gt(input, other, out=None):
     """gt.Tensor(Tensor self, Tensor other) -> Tensor
     gt.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _gt_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _gt_scalar(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _gt_tensor(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _gt_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _gt_scalar(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _gt_tensor(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "gt.Tensor", "gt.Scalar")
 
 
 def ge(input, other, out=None):
     """ge.Tensor(Tensor self, Tensor other) -> Tensor
     ge.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _ge_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _ge_scalar(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _ge_tensor(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _ge_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _ge_scalar(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _ge_tensor(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "ge.Tensor", "ge.Scalar")
 
 
 def logical_not(input, out=None):
     """logical_not(Tensor self) -> Tensor"""
-    result = placed(_logical_not_rule(input, out=out), input)
-    _logical_not(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_logical_not_rule(input, out=out), input)
+        _logical_not(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "logical_not")
 
 
 def logical_and(input, other, out=None):
     """logical_and(Tensor self, Tensor other) -> Tensor"""
-    result = _logical_and_rule(input, other, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _logical_and(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _logical_and_rule(input, other, out=out)
+        if not (type(input) is type(other) is NpuArray):
+            given = (input, other)
+            input, other = operands(input, other)
+        result = placed(result, input)
+        _logical_and(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "logical_and")
 
 
 def logical_or(input, other, out=None):
     """logical_or(Tensor self, Tensor other) -> Tensor"""
-    result = _logical_or_rule(input, other, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _logical_or(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _logical_or_rule(input, other, out=out)
+        if not (type(input) is type(other) is NpuArray):
+            given = (input, other)
+            input, other = operands(input, other)
+        result = placed(result, input)
+        _logical_or(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "logical_or")
 
 
 def logical_xor(input, other, out=None):
     """logical_xor(Tensor self, Tensor other) -> Tensor"""
-    result = _logical_xor_rule(input, other, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _logical_xor(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _logical_xor_rule(input, other, out=out)
+        if not (type(input) is type(other) is NpuArray):
+            given = (input, other)
+            input, other = operands(input, other)
+        result = placed(result, input)
+        _logical_xor(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "logical_xor")
 
 
 def bitwise_not(input, out=None):
     """bitwise_not(Tensor self) -> Tensor"""
-    result = placed(_bitwise_not_rule(input, out=out), input)
-    _bitwise_not(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_bitwise_not_rule(input, out=out), input)
+        _bitwise_not(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "bitwise_not")
 
 
 def bitwise_and(input, other, out=None):
     """bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor
     bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _bitwise_and_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _bitwise_and_scalar(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _bitwise_and_tensor(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _bitwise_and_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _bitwise_and_scalar(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _bitwise_and_tensor(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "bitwise_and.Tensor", "bitwise_and.Scalar")
 
 
 def bitwise_or(input, other, out=None):
     """bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor
     bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _bitwise_or_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _bitwise_or_scalar(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _bitwise_or_tensor(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _bitwise_or_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _bitwise_or_scalar(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _bitwise_or_tensor(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "bitwise_or.Tensor", "bitwise_or.Scalar")
 
 
 def bitwise_xor(input, other, out=None):
     """bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor
     bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _bitwise_xor_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _bitwise_xor_scalar(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _bitwise_xor_tensor(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _bitwise_xor_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _bitwise_xor_scalar(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _bitwise_xor_tensor(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "bitwise_xor.Tensor", "bitwise_xor.Scalar")
 
 
 def bitwise_left_shift(input, other, out=None):
     """bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor
     bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _bitwise_left_shift_rule(input, other, out=out)
-    if type(other) is not NpuArray:
-        result = placed(result, input)
-        _left_shifts(input, other, result)
-    else:
-        if type(input) is not NpuArray:
-            input, other = operands(input, other)
-        result = placed(result, input)
-        _left_shift(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _bitwise_left_shift_rule(input, other, out=out)
+        if type(other) is not NpuArray:
+            result = placed(result, input)
+            _left_shifts(input, other, result)
+        else:
+            if type(input) is not NpuArray:
+                given = (input, other)
+                input, other = operands(input, other)
+            result = placed(result, input)
+            _left_shift(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error, given or (input, other), out, "bitwise_left_shift.Tensor", "bitwise_left_shift.Tensor_Scalar"
+        )
 
 
 def bitwise_right_shift(input, other, out=None):
     """bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor
     bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor
     """
-    result = _bitwise_right_shift_rule(input, other, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _right_shift(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _bitwise_right_shift_rule(input, other, out=out)
+        if not (type(input) is type(other) is NpuArray):
+            given = (input, other)
+            input, other = operands(input, other)
+        result = placed(result, input)
+        _right_shift(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(
+            error, given or (input, other), out, "bitwise_right_shift.Tensor", "bitwise_right_shift.Tensor_Scalar"
+        )
 
 
 def isnan(input):
     """isnan(Tensor self) -> Tensor"""
-    result = placed(_isnan_rule(input), input)
-    _ne_tensor(input, input, result)
-    return result
+    try:
+        result = placed(_isnan_rule(input), input)
+        _ne_tensor(input, input, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input,), None, "isnan")
 
 
 def isposinf(input, out=None):
     """isposinf(Tensor self) -> Tensor"""
-    result = placed(_isposinf_rule(input, out=out), input)
-    _is_pos_inf(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_isposinf_rule(input, out=out), input)
+        _is_pos_inf(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "isposinf")
 
 
 def isneginf(input, out=None):
     """isneginf(Tensor self) -> Tensor"""
-    result = placed(_isneginf_rule(input, out=out), input)
-    _is_neg_inf(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_isneginf_rule(input, out=out), input)
+        _is_neg_inf(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "isneginf")
 
 
 def signbit(input, out=None):
     """signbit(Tensor self) -> Tensor"""
-    result = placed(_signbit_rule(input, out=out), input)
-    _signbit(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_signbit_rule(input, out=out), input)
+        _signbit(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "signbit")
 
 
 def where(condition, input, other, out=None):
     """where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"""
-    result = _where_rule(condition, input, other, out=out)
-    if not (type(condition) is type(input) is type(other) is NpuArray):
-        condition, input, other = operands(condition, input, other)
-    result = placed(result, condition)
-    _s_where(condition, input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _where_rule(condition, input, other, out=out)
+        if not (type(condition) is type(input) is type(other) is NpuArray):
+            given = (condition, input, other)
+            condition, input, other = operands(condition, input, other)
+        result = placed(result, condition)
+        _s_where(condition, input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (condition, input, other), out, "where.self")
 
 
 def masked_fill(input, mask, value, out=None):
     """masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor
     masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor
     """
-    result = _masked_fill_rule(input, mask, value, out=out)
-    if type(value) is not NpuArray:
-        result = placed(result, input)
-        copied(result, input)
-        _inplace_masked_fill_scalar(result, mask, value)
-    else:
-        if not (type(input) is type(mask) is NpuArray):
-            input, mask, value = operands(input, mask, value)
-        result = placed(result, input)
-        copied(result, input)
-        _inplace_masked_fill_tensor(result, mask, value)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _masked_fill_rule(input, mask, value, out=out)
+        if type(value) is not NpuArray:
+            result = placed(result, input)
+            copied(result, input)
+            _inplace_masked_fill_scalar(result, mask, value)
+        else:
+            if not (type(input) is type(mask) is NpuArray):
+                given = (input, mask, value)
+                input, mask, value = operands(input, mask, value)
+            result = placed(result, input)
+            copied(result, input)
+            _inplace_masked_fill_tensor(result, mask, value)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, mask, value), out, "masked_fill.Scalar", "masked_fill.Tensor")
 
 
 def lerp(input, end, weight, out=None):
     """lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor
     lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor
     """
-    result = _lerp_rule(input, end, weight, out=out)
-    if type(weight) is not NpuArray:
-        if not (type(input) is type(end) is NpuArray):
-            input, end = operands(input, end)
-        result = placed(result, input)
-        _lerps(input, end, weight, result)
-    else:
-        if not (type(input) is type(end) is NpuArray):
-            input, end, weight = operands(input, end, weight)
-        result = placed(result, input)
-        _lerp(input, end, weight, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _lerp_rule(input, end, weight, out=out)
+        if type(weight) is not NpuArray:
+            if not (type(input) is type(end) is NpuArray):
+                given = (input, end, weight)
+                input, end = operands(input, end)
+            result = placed(result, input)
+            _lerps(input, end, weight, result)
+        else:
+            if not (type(input) is type(end) is NpuArray):
+                given = (input, end, weight)
+                input, end, weight = operands(input, end, weight)
+            result = placed(result, input)
+            _lerp(input, end, weight, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, end, weight), out, "lerp.Scalar", "lerp.Tensor")
 
 
 def addcmul(input, tensor1, tensor2, value, out=None):
     """addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
-    result = _addcmul_rule(input, tensor1, tensor2, value, out=out)
-    if not (type(input) is type(tensor1) is type(tensor2) is NpuArray):
-        input, tensor1, tensor2 = operands(input, tensor1, tensor2)
-    result = placed(result, input)
-    _addcmul(input, tensor1, tensor2, value, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _addcmul_rule(input, tensor1, tensor2, value, out=out)
+        if not (type(input) is type(tensor1) is type(tensor2) is NpuArray):
+            given = (input, tensor1, tensor2, value)
+            input, tensor1, tensor2 = operands(input, tensor1, tensor2)
+        result = placed(result, input)
+        _addcmul(input, tensor1, tensor2, value, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, tensor1, tensor2, value), out, "addcmul")
 
 
 def addcdiv(input, tensor1, tensor2, value, out=None):
     """addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
-    result = _addcdiv_rule(input, tensor1, tensor2, value, out=out)
-    if not (type(input) is type(tensor1) is type(tensor2) is NpuArray):
-        input, tensor1, tensor2 = operands(input, tensor1, tensor2)
-    result = placed(result, input)
-    _addcdiv(input, tensor1, tensor2, value, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _addcdiv_rule(input, tensor1, tensor2, value, out=out)
+        if not (type(input) is type(tensor1) is type(tensor2) is NpuArray):
+            given = (input, tensor1, tensor2, value)
+            input, tensor1, tensor2 = operands(input, tensor1, tensor2)
+        result = placed(result, input)
+        _addcdiv(input, tensor1, tensor2, value, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, tensor1, tensor2, value), out, "addcdiv")

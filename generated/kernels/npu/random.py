@@ -4,6 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, delivered, placed, remembered, seed_and_offset
+from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 _bernoulli_rule = remembered(rules.same("first"), "bernoulli")
 _bernoulli_tensor = aclnn("aclnnBernoulliTensor", "TTllT")
@@ -17,49 +18,70 @@ _inplace_uniform = aclnn("aclnnInplaceUniform", "Tggqq")
 
 def uniform(input, from_, to, generator):
     """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
-    seed, offset = seed_and_offset(generator, input)
-    _inplace_uniform(input, from_, to, seed, offset)
-    return input
+    try:
+        seed, offset = seed_and_offset(generator, input)
+        _inplace_uniform(input, from_, to, seed, offset)
+        return input
+    except UNANSWERED as error:
+        return answered(error, (input, from_, to, generator), None, "uniform_")
 
 
 def normal(input, mean, std, generator):
     """normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)"""
-    seed, offset = seed_and_offset(generator, input)
-    _inplace_normal(input, mean, std, seed, offset)
-    return input
+    try:
+        seed, offset = seed_and_offset(generator, input)
+        _inplace_normal(input, mean, std, seed, offset)
+        return input
+    except UNANSWERED as error:
+        return answered(error, (input, mean, std, generator), None, "normal_")
 
 
 def bernoulli_float(input, p, generator):
     """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"""
-    seed, offset = seed_and_offset(generator, input)
-    _inplace_bernoulli(input, p, seed, offset)
-    return input
+    try:
+        seed, offset = seed_and_offset(generator, input)
+        _inplace_bernoulli(input, p, seed, offset)
+        return input
+    except UNANSWERED as error:
+        return answered(error, (input, p, generator), None, "bernoulli_.float")
 
 
 def bernoulli_tensor(input, p, generator):
     """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
-    seed, offset = seed_and_offset(generator, input)
-    _inplace_bernoulli_tensor(input, p, seed, offset)
-    return input
+    try:
+        seed, offset = seed_and_offset(generator, input)
+        _inplace_bernoulli_tensor(input, p, seed, offset)
+        return input
+    except UNANSWERED as error:
+        return answered(error, (input, p, generator), None, "bernoulli_.Tensor")
 
 
 def bernoulli(input, generator, out=None):
     """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor"""
-    result = placed(_bernoulli_rule(input, generator, out=out), input)
-    seed, offset = seed_and_offset(generator, result)
-    _bernoulli_tensor(input, input, seed, offset, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_bernoulli_rule(input, generator, out=out), input)
+        seed, offset = seed_and_offset(generator, result)
+        _bernoulli_tensor(input, input, seed, offset, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, generator), out, "bernoulli")
 
 
 def random(input, generator):
     """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
-    seed, offset = seed_and_offset(generator, input)
-    _inplace_random_without_from_to(input, seed, offset)
-    return input
+    try:
+        seed, offset = seed_and_offset(generator, input)
+        _inplace_random_without_from_to(input, seed, offset)
+        return input
+    except UNANSWERED as error:
+        return answered(error, (input, generator), None, "random_")
 
 
 def random_to(input, to, generator):
     """random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)"""
-    seed, offset = seed_and_offset(generator, input)
-    _inplace_random(input, 0, to, seed, offset)
-    return input
+    try:
+        seed, offset = seed_and_offset(generator, input)
+        _inplace_random(input, 0, to, seed, offset)
+        return input
+    except UNANSWERED as error:
+        return answered(error, (input, to, generator), None, "random_.to")

@@ -4,6 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, delivered, delivered_all, placed, placed_all, remembered
+from mindtorch.backends.npu.refusals import UNANSWERED, answered
 from mindtorch.backends.npu.values import dims_of
 
 _all = aclnn("aclnnAll", "TIbT")
@@ -83,278 +84,395 @@ _vector_norm_rule = remembered(rules.reduce("complex_to_real"), "linalg_vector_n
 
 def sum(input, dtype):
     """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
-    result = placed(_sum_rule(input, dtype), input)
-    _reduce_sum(input, dims_of(None, input.ndim), False, result.dtype, result)
-    return result
+    try:
+        result = placed(_sum_rule(input, dtype), input)
+        _reduce_sum(input, dims_of(None, input.ndim), False, result.dtype, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, dtype), None, "sum")
 
 
 def sum_dim(input, dim, keepdim, dtype, out=None):
     """sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    result = placed(_sum_dim_rule(input, dim, keepdim, dtype, out=out), input)
-    _reduce_sum(input, dims_of(dim, input.ndim), keepdim, result.dtype, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_sum_dim_rule(input, dim, keepdim, dtype, out=out), input)
+        _reduce_sum(input, dims_of(dim, input.ndim), keepdim, result.dtype, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim, dtype), out, "sum.dim_IntList")
 
 
 def mean(input, dtype, out=None):
     """mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
-    result = placed(_mean_rule(input, dtype, out=out), input)
-    _mean(input, dims_of(None, input.ndim), False, result.dtype, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_mean_rule(input, dtype, out=out), input)
+        _mean(input, dims_of(None, input.ndim), False, result.dtype, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dtype), out, "mean")
 
 
 def mean_dim(input, dim, keepdim, dtype, out=None):
     """mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    result = placed(_mean_dim_rule(input, dim, keepdim, dtype, out=out), input)
-    _mean(input, dims_of(dim, input.ndim), keepdim, result.dtype, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_mean_dim_rule(input, dim, keepdim, dtype, out=out), input)
+        _mean(input, dims_of(dim, input.ndim), keepdim, result.dtype, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim, dtype), out, "mean.dim")
 
 
 def prod(input, dtype):
     """prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
-    result = placed(_prod_rule(input, dtype), input)
-    _prod(input, result.dtype, result)
-    return result
+    try:
+        result = placed(_prod_rule(input, dtype), input)
+        _prod(input, result.dtype, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input, dtype), None, "prod")
 
 
 def prod_dim(input, dim, keepdim, dtype, out=None):
     """prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    result = placed(_prod_dim_rule(input, dim, keepdim, dtype, out=out), input)
-    _prod_dim(input, dim, keepdim, result.dtype, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_prod_dim_rule(input, dim, keepdim, dtype, out=out), input)
+        _prod_dim(input, dim, keepdim, result.dtype, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim, dtype), out, "prod.dim_int")
 
 
 def amax(input, dim, keepdim, out=None):
     """amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
-    result = placed(_amax_rule(input, dim, keepdim, out=out), input)
-    _amax(input, dims_of(dim, input.ndim), keepdim, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_amax_rule(input, dim, keepdim, out=out), input)
+        _amax(input, dims_of(dim, input.ndim), keepdim, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim), out, "amax")
 
 
 def amin(input, dim, keepdim, out=None):
     """amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
-    result = placed(_amin_rule(input, dim, keepdim, out=out), input)
-    _amin(input, dims_of(dim, input.ndim), keepdim, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_amin_rule(input, dim, keepdim, out=out), input)
+        _amin(input, dims_of(dim, input.ndim), keepdim, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim), out, "amin")
 
 
 def max(input, out=None):
     """max(Tensor self) -> Tensor"""
-    result = placed(_max_rule(input, out=out), input)
-    _max(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_max_rule(input, out=out), input)
+        _max(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "max")
 
 
 def max_dim(input, dim, keepdim, out=None):
     """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    values, indices = placed_all(_max_dim_rule(input, dim, keepdim, out=out), input)
-    _max_dim(input, dim, keepdim, values, indices)
-    return (values, indices) if out is None else delivered_all((values, indices), out)
+    try:
+        values, indices = placed_all(_max_dim_rule(input, dim, keepdim, out=out), input)
+        _max_dim(input, dim, keepdim, values, indices)
+        return (values, indices) if out is None else delivered_all((values, indices), out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim), out, "max.dim")
 
 
 def min(input, out=None):
     """min(Tensor self) -> Tensor"""
-    result = placed(_min_rule(input, out=out), input)
-    _min(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_min_rule(input, out=out), input)
+        _min(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "min")
 
 
 def min_dim(input, dim, keepdim, out=None):
     """min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    values, indices = placed_all(_min_dim_rule(input, dim, keepdim, out=out), input)
-    _min_dim(input, dim, keepdim, values, indices)
-    return (values, indices) if out is None else delivered_all((values, indices), out)
+    try:
+        values, indices = placed_all(_min_dim_rule(input, dim, keepdim, out=out), input)
+        _min_dim(input, dim, keepdim, values, indices)
+        return (values, indices) if out is None else delivered_all((values, indices), out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim), out, "min.dim")
 
 
 def aminmax(input, dim, keepdim, out=None):
     """aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"""
-    min, max = placed_all(_aminmax_rule(input, dim, keepdim, out=out), input)
-    _aminmax(input, dims_of(dim, input.ndim), keepdim, min, max)
-    return (min, max) if out is None else delivered_all((min, max), out)
+    try:
+        min, max = placed_all(_aminmax_rule(input, dim, keepdim, out=out), input)
+        _aminmax(input, dims_of(dim, input.ndim), keepdim, min, max)
+        return (min, max) if out is None else delivered_all((min, max), out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim), out, "aminmax")
 
 
 def median(input):
     """median(Tensor self) -> Tensor"""
-    result = placed(_median_rule(input), input)
-    _median(input, result)
-    return result
+    try:
+        result = placed(_median_rule(input), input)
+        _median(input, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input,), None, "median")
 
 
 def median_dim(input, dim, keepdim, out=None):
     """median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    values, indices = placed_all(_median_dim_rule(input, dim, keepdim, out=out), input)
-    _median_dim(input, dim, keepdim, values, indices)
-    return (values, indices) if out is None else delivered_all((values, indices), out)
+    try:
+        values, indices = placed_all(_median_dim_rule(input, dim, keepdim, out=out), input)
+        _median_dim(input, dim, keepdim, values, indices)
+        return (values, indices) if out is None else delivered_all((values, indices), out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim), out, "median.dim")
 
 
 def nanmedian(input):
     """nanmedian(Tensor self) -> Tensor"""
-    result = placed(_nanmedian_rule(input), input)
-    _nan_median(input, result)
-    return result
+    try:
+        result = placed(_nanmedian_rule(input), input)
+        _nan_median(input, result)
+        return result
+    except UNANSWERED as error:
+        return answered(error, (input,), None, "nanmedian")
 
 
 def nanmedian_dim(input, dim, keepdim, out=None):
     """nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    values, indices = placed_all(_nanmedian_dim_rule(input, dim, keepdim, out=out), input)
-    _nan_median_dim(input, dim, keepdim, values, indices)
-    return (values, indices) if out is None else delivered_all((values, indices), out)
+    try:
+        values, indices = placed_all(_nanmedian_dim_rule(input, dim, keepdim, out=out), input)
+        _nan_median_dim(input, dim, keepdim, values, indices)
+        return (values, indices) if out is None else delivered_all((values, indices), out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim), out, "nanmedian.dim")
 
 
 def kthvalue(input, k, dim, keepdim, out=None):
     """kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    values, indices = placed_all(_kthvalue_rule(input, k, dim, keepdim, out=out), input)
-    _kthvalue(input, k, dim, keepdim, values, indices)
-    return (values, indices) if out is None else delivered_all((values, indices), out)
+    try:
+        values, indices = placed_all(_kthvalue_rule(input, k, dim, keepdim, out=out), input)
+        _kthvalue(input, k, dim, keepdim, values, indices)
+        return (values, indices) if out is None else delivered_all((values, indices), out)
+    except UNANSWERED as error:
+        return answered(error, (input, k, dim, keepdim), out, "kthvalue")
 
 
 def histc(input, bins, min, max, out=None):
     """histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor"""
-    result = placed(_histc_rule(input, bins, min, max, out=out), input)
-    _histc(input, bins, min, max, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_histc_rule(input, bins, min, max, out=out), input)
+        _histc(input, bins, min, max, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, bins, min, max), out, "histc")
 
 
 def bucketize(input, boundaries, out_int32, right, out=None):
     """bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
-    result = placed(_bucketize_rule(input, boundaries, out_int32, right, out=out), input)
-    _bucketize(input, boundaries, out_int32, right, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_bucketize_rule(input, boundaries, out_int32, right, out=out), input)
+        _bucketize(input, boundaries, out_int32, right, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, boundaries, out_int32, right), out, "bucketize.Tensor")
 
 
 def bucketize_number(input, boundaries, out_int32, right, out=None):
     """bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
-    result = placed(_bucketize_number_rule(input, boundaries, out_int32, right, out=out), boundaries)
-    _search_sorteds(boundaries, input, out_int32, right, None, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_bucketize_number_rule(input, boundaries, out_int32, right, out=out), boundaries)
+        _search_sorteds(boundaries, input, out_int32, right, None, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, boundaries, out_int32, right), out, "bucketize.Scalar")
 
 
 def any(input, out=None):
     """any(Tensor self) -> Tensor"""
-    result = placed(_any_rule(input, out=out), input)
-    _any(input, dims_of(None, input.ndim), False, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_any_rule(input, out=out), input)
+        _any(input, dims_of(None, input.ndim), False, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "any")
 
 
 def any_dim(input, dim, keepdim, out=None):
     """any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"""
-    result = placed(_any_dim_rule(input, dim, keepdim, out=out), input)
-    _any(input, dims_of(dim, input.ndim), keepdim, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_any_dim_rule(input, dim, keepdim, out=out), input)
+        _any(input, dims_of(dim, input.ndim), keepdim, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim), out, "any.dim")
 
 
 def all(input, out=None):
     """all(Tensor self) -> Tensor"""
-    result = placed(_all_rule(input, out=out), input)
-    _all(input, dims_of(None, input.ndim), False, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_all_rule(input, out=out), input)
+        _all(input, dims_of(None, input.ndim), False, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "all")
 
 
 def all_dim(input, dim, keepdim, out=None):
     """all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"""
-    result = placed(_all_dim_rule(input, dim, keepdim, out=out), input)
-    _all(input, dims_of(dim, input.ndim), keepdim, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_all_dim_rule(input, dim, keepdim, out=out), input)
+        _all(input, dims_of(dim, input.ndim), keepdim, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim), out, "all.dim")
 
 
 def logsumexp(input, dim, keepdim, out=None):
     """logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"""
-    result = placed(_logsumexp_rule(input, dim, keepdim, out=out), input)
-    _log_sum_exp(input, dims_of(dim, input.ndim), keepdim, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_logsumexp_rule(input, dim, keepdim, out=out), input)
+        _log_sum_exp(input, dims_of(dim, input.ndim), keepdim, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim), out, "logsumexp")
 
 
 def cumsum(input, dim, dtype, out=None):
     """cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
-    result = placed(_cumsum_rule(input, dim, dtype, out=out), input)
-    _cumsum(input, dim, result.dtype, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_cumsum_rule(input, dim, dtype, out=out), input)
+        _cumsum(input, dim, result.dtype, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, dtype), out, "cumsum")
 
 
 def cumprod(input, dim, dtype, out=None):
     """cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
-    result = placed(_cumprod_rule(input, dim, dtype, out=out), input)
-    _cumprod(input, dim, result.dtype, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_cumprod_rule(input, dim, dtype, out=out), input)
+        _cumprod(input, dim, result.dtype, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, dtype), out, "cumprod")
 
 
 def cummax(input, dim, out=None):
     """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
-    values, indices = placed_all(_cummax_rule(input, dim, out=out), input)
-    _cummax(input, dim, values, indices)
-    return (values, indices) if out is None else delivered_all((values, indices), out)
+    try:
+        values, indices = placed_all(_cummax_rule(input, dim, out=out), input)
+        _cummax(input, dim, values, indices)
+        return (values, indices) if out is None else delivered_all((values, indices), out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim), out, "cummax")
 
 
 def cummin(input, dim, out=None):
     """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
-    values, indices = placed_all(_cummin_rule(input, dim, out=out), input)
-    _cummin(input, dim, values, indices)
-    return (values, indices) if out is None else delivered_all((values, indices), out)
+    try:
+        values, indices = placed_all(_cummin_rule(input, dim, out=out), input)
+        _cummin(input, dim, values, indices)
+        return (values, indices) if out is None else delivered_all((values, indices), out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim), out, "cummin")
 
 
 def softmax(input, dim, half_to_float, out=None):
     """_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
-    result = placed(_softmax_rule(input, dim, half_to_float, out=out), input)
-    _softmax(input, dim, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_softmax_rule(input, dim, half_to_float, out=out), input)
+        _softmax(input, dim, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, half_to_float), out, "_softmax")
 
 
 def softmax_backward_data(grad_output, output, dim, input_dtype, out=None):
     """_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
-    result = placed(_softmax_backward_data_rule(grad_output, output, dim, input_dtype, out=out), grad_output)
-    _softmax_backward(grad_output, output, dim, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_softmax_backward_data_rule(grad_output, output, dim, input_dtype, out=out), grad_output)
+        _softmax_backward(grad_output, output, dim, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (grad_output, output, dim, input_dtype), out, "_softmax_backward_data")
 
 
 def log_softmax(input, dim, half_to_float, out=None):
     """_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
-    result = placed(_log_softmax_rule(input, dim, half_to_float, out=out), input)
-    _log_softmax(input, dim, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_log_softmax_rule(input, dim, half_to_float, out=out), input)
+        _log_softmax(input, dim, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, half_to_float), out, "_log_softmax")
 
 
 def log_softmax_backward_data(grad_output, output, dim, input_dtype, out=None):
     """_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
-    result = placed(_log_softmax_backward_data_rule(grad_output, output, dim, input_dtype, out=out), grad_output)
-    _log_softmax_backward(grad_output, output, dim, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_log_softmax_backward_data_rule(grad_output, output, dim, input_dtype, out=out), grad_output)
+        _log_softmax_backward(grad_output, output, dim, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (grad_output, output, dim, input_dtype), out, "_log_softmax_backward_data")
 
 
 def sort(input, dim, descending, out=None):
     """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
-    values, indices = placed_all(_sort_rule(input, dim, descending, out=out), input)
-    _sort(input, False, dim, descending, values, indices)
-    return (values, indices) if out is None else delivered_all((values, indices), out)
+    try:
+        values, indices = placed_all(_sort_rule(input, dim, descending, out=out), input)
+        _sort(input, False, dim, descending, values, indices)
+        return (values, indices) if out is None else delivered_all((values, indices), out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, descending), out, "sort")
 
 
 def sort_stable(input, stable, dim, descending, out=None):
     """sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values,
     Tensor indices)
     """
-    values, indices = placed_all(_sort_stable_rule(input, stable, dim, descending, out=out), input)
-    _sort(input, False if stable is None else stable, dim, descending, values, indices)
-    return (values, indices) if out is None else delivered_all((values, indices), out)
+    try:
+        values, indices = placed_all(_sort_stable_rule(input, stable, dim, descending, out=out), input)
+        _sort(input, False if stable is None else stable, dim, descending, values, indices)
+        return (values, indices) if out is None else delivered_all((values, indices), out)
+    except UNANSWERED as error:
+        return answered(error, (input, stable, dim, descending), out, "sort.stable")
 
 
 def topk(input, k, dim, largest, sorted, out=None):
     """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values,
     Tensor indices)
     """
-    values, indices = placed_all(_topk_rule(input, k, dim, largest, sorted, out=out), input)
-    _topk(input, k, dim, largest, sorted, values, indices)
-    return (values, indices) if out is None else delivered_all((values, indices), out)
+    try:
+        values, indices = placed_all(_topk_rule(input, k, dim, largest, sorted, out=out), input)
+        _topk(input, k, dim, largest, sorted, values, indices)
+        return (values, indices) if out is None else delivered_all((values, indices), out)
+    except UNANSWERED as error:
+        return answered(error, (input, k, dim, largest, sorted), out, "topk")
 
 
 def vector_norm(input, ord, dim, keepdim, dtype, out=None):
     """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *,
     ScalarType? dtype=None) -> Tensor
     """
-    result = placed(_vector_norm_rule(input, ord, dim, keepdim, dtype, out=out), input)
-    _linalg_vector_norm(input, ord, dims_of(dim, input.ndim), keepdim, result.dtype, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_vector_norm_rule(input, ord, dim, keepdim, dtype, out=out), input)
+        _linalg_vector_norm(input, ord, dims_of(dim, input.ndim), keepdim, result.dtype, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, ord, dim, keepdim, dtype), out, "linalg_vector_norm")
 
 
 def nansum(input, dim, keepdim, dtype, out=None):
     """nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
-    result = placed(_nansum_rule(input, dim, keepdim, dtype, out=out), input)
-    _reduce_nansum(input, dims_of(dim, input.ndim), keepdim, result.dtype, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_nansum_rule(input, dim, keepdim, dtype, out=out), input)
+        _reduce_nansum(input, dims_of(dim, input.ndim), keepdim, result.dtype, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, dim, keepdim, dtype), out, "nansum")

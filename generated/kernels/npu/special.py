@@ -4,6 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import NpuArray, aclnn, delivered, operands, placed, remembered
+from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 _digamma = aclnn("aclnnDigamma", "TT")
 _digamma_rule = remembered(rules.broadcast("int_to_float"), "digamma")
@@ -23,51 +24,74 @@ _xlogy_rule = remembered(rules.broadcast("int_to_float"), "xlogy.Tensor")
 
 def erf(input, out=None):
     """erf(Tensor self) -> Tensor"""
-    result = placed(_erf_rule(input, out=out), input)
-    _erf(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_erf_rule(input, out=out), input)
+        _erf(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "erf")
 
 
 def erfc(input, out=None):
     """erfc(Tensor self) -> Tensor"""
-    result = placed(_erfc_rule(input, out=out), input)
-    _erfc(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_erfc_rule(input, out=out), input)
+        _erfc(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "erfc")
 
 
 def erfinv(input, out=None):
     """erfinv(Tensor self) -> Tensor"""
-    result = placed(_erfinv_rule(input, out=out), input)
-    _erfinv(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_erfinv_rule(input, out=out), input)
+        _erfinv(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "erfinv")
 
 
 def lgamma(input, out=None):
     """lgamma(Tensor self) -> Tensor"""
-    result = placed(_lgamma_rule(input, out=out), input)
-    _lgamma(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_lgamma_rule(input, out=out), input)
+        _lgamma(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "lgamma")
 
 
 def digamma(input, out=None):
     """digamma(Tensor self) -> Tensor"""
-    result = placed(_digamma_rule(input, out=out), input)
-    _digamma(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_digamma_rule(input, out=out), input)
+        _digamma(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "digamma")
 
 
 def xlogy(input, other, out=None):
     """xlogy.Tensor(Tensor self, Tensor other) -> Tensor"""
-    result = _xlogy_rule(input, other, out=out)
-    if not (type(input) is type(other) is NpuArray):
-        input, other = operands(input, other)
-    result = placed(result, input)
-    _x_log_y_tensor(input, other, result)
-    return result if out is None else delivered(result, out)
+    given = None
+    try:
+        result = _xlogy_rule(input, other, out=out)
+        if not (type(input) is type(other) is NpuArray):
+            given = (input, other)
+            input, other = operands(input, other)
+        result = placed(result, input)
+        _x_log_y_tensor(input, other, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, given or (input, other), out, "xlogy.Tensor")
 
 
 def ndtri(input, out=None):
     """special_ndtri(Tensor self) -> Tensor"""
-    result = placed(_ndtri_rule(input, out=out), input)
-    _ndtri(input, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_ndtri_rule(input, out=out), input)
+        _ndtri(input, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input,), out, "special_ndtri")

@@ -179,8 +179,18 @@ def made(geometry: Geometry, index: int) -> NpuArray:
     array.shape = geometry.shape
     array.dtype = geometry.dtype
     array.strides = geometry.strides
-    array.root = NpuRoot(geometry.nbytes, index)
+    array.root = root = _new_object(NpuRoot)  # as NpuRoot.__init__ fills it
+    root.index = index
+    root.nbytes = nbytes = geometry.nbytes
+    root.resizes = root.address = 0
+    root.block = None
+    if nbytes:
+        root.block = block = allocator.pool_of(index).allocate(nbytes, stream.current(index))
+        root.address = block.address
+        array.descriptor = block.descriptors.get(geometry)
+    else:
+        array.descriptor = None
     array.byte_offset = 0
-    array._flags = array.descriptor = None
+    array._flags = None
     array.geometry = geometry
     return array

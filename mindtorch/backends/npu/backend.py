@@ -9,7 +9,6 @@ import threading
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.fallback import kernel_for
-from mindtorch.backends.npu.refusals import answered
 from mindtorch.backends.npu.runtime import libraries
 from mindtorch.dispatch.keys import backend_names, register_backend
 from mindtorch.dispatch.registry import all_ops, kernel_table, register_fallback
@@ -30,4 +29,4 @@ def _register() -> None:
         if getattr(table.get(MetaArray), "serves_all_devices", False):
             table[NpuArray] = table[MetaArray]
     register_fallback(NpuArray, kernel_for)
-    register_backend("NPU", NpuArray, "npu", around=answered)
+    register_backend("NPU", NpuArray, "npu")

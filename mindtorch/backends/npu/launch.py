@@ -241,7 +241,7 @@ def _refuse_devices(values: Iterable[Any]) -> NoReturn:
 # -------------------- results --------------------
 
 _MANY = 4096
-_NOT_KEYS = (list, tuple, np.ndarray)
+_PLAIN = frozenset((int, type(None)))  # keys as they are; what is equal to one of them is a pair with its type
 
 
 class remembered:  # noqa: N801  stands where a rule stands
@@ -258,11 +258,15 @@ class remembered:  # noqa: N801  stands where a rule stands
         self._answers: dict[tuple, Any] = {}
 
     def __call__(self, *args: Any, out: Any = None) -> Any:
-        key = [
+        key = [  # _key_of(value), without a call
             (
                 (value.geometry or _geometry(value))
                 if type(value) is NpuArray
-                else (type(value), value if type(value) not in _NOT_KEYS else _key_of(value))
+                else (
+                    value
+                    if type(value) in _PLAIN or (type(value) is tuple and (not value or type(value[0]) is int))
+                    else _key_of(value)
+                )
             )
             for value in args
         ]
@@ -323,7 +327,7 @@ def _key_of(value: Any) -> Any:
         return value.shape, value.strides, value.dtype
     if type(value) is list or type(value) is tuple:
         return tuple(value) if value and type(value[0]) is int else tuple([_key_of(each) for each in value])
-    return type(value), value
+    return value if type(value) in _PLAIN else (type(value), value)
 
 
 def _without_memory(answer: Any) -> Any:
@@ -348,7 +352,8 @@ def placed_on(result: Any, where: Device) -> Any:
 
 def placed_all(results: Iterable[Any], like: NpuArray) -> tuple:
     """The same for several results."""
-    return tuple([placed(result, like) for result in results])
+    index = like.root.index
+    return tuple([made(each, index) if type(each) is Geometry else placed(each, like) for each in results])
 
 
 def operands(*values: Any) -> tuple:

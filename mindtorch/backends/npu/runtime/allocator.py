@@ -73,6 +73,7 @@ class Pool:
     def __init__(self, index: int) -> None:
         self.device = index
         self.total, self.small, self.large = Figures(), Figures(), Figures()
+        self._usages = self.small.usage, self.large.usage, self.total.usage
         self.retries = self.failures = 0
         self.limit: int | None = None
         self.settings = settings()
@@ -266,10 +267,11 @@ class Pool:
 
     def _take_back(self) -> None:
         self._note_peaks()
-        while self.released:
-            block = self.released[0]  # which stays there if the runtime refuses to record an event
+        released = self.released
+        while released:
+            block = released[0]  # which stays there if the runtime refuses to record an event
             moments = _moments(block.others) if block.others else None
-            self.released.popleft()
+            released.popleft()
             usage = block.usage
             usage.count -= 1
             usage.size -= block.size
@@ -280,13 +282,17 @@ class Pool:
                 self._begin_waiting(block, moments)
 
     def _note_peaks(self) -> None:
-        small, large, total = self.small.usage, self.large.usage, self.total.usage
+        small, large, total = self._usages
         total.count = small.count + large.count
         total.size = small.size + large.size
         total.requested = small.requested + large.requested
-        small.note_peaks()
-        large.note_peaks()
-        total.note_peaks()
+        for usage in self._usages:
+            if usage.count > usage.peak_count:
+                usage.peak_count = usage.count
+            if usage.size > usage.peak_size:
+                usage.peak_size = usage.size
+            if usage.requested > usage.peak_requested:
+                usage.peak_requested = usage.requested
 
     def _put(self, block: Block) -> None:
         block.state = IN_BIN

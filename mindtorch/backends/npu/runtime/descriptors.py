@@ -77,7 +77,8 @@ def _descriptor_of(array: NpuArray) -> Descriptor:
         array.geometry = geometry_of(array)
     if root.resizes or root.block is None:
         return Descriptor(array, array.geometry)
-    shared, key = root.block.descriptors, (array.geometry, array.byte_offset)
+    shared = root.block.descriptors
+    key = (array.geometry, array.byte_offset) if array.byte_offset else array.geometry  # which `made` looks up, too
     found = shared.get(key)
     if found is None:
         if len(shared) >= _MOST_OF_A_BLOCK:

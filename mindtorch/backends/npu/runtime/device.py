@@ -178,7 +178,7 @@ def checked(index: int) -> int:
 
 def use(index: int) -> None:
     """Have the runtime's calls of this thread mean a device."""
-    if active.index == index and not failed and is_started():
+    if active.index == index and not failed and _state["started"] and not _state["forked"]:
         return
     start()
     check_usable(index)

@@ -48,14 +48,6 @@ class Usage:
         self.came = self.came_size = self.came_requested = 0
         self.reset_peaks()
 
-    def note_peaks(self) -> None:
-        if self.count > self.peak_count:
-            self.peak_count = self.count
-        if self.size > self.peak_size:
-            self.peak_size = self.size
-        if self.requested > self.peak_requested:
-            self.peak_requested = self.requested
-
     def reset_peaks(self) -> None:
         self.peak_count, self.peak_size, self.peak_requested = self.count, self.size, self.requested
 

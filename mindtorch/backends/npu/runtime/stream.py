@@ -151,7 +151,7 @@ def default(index: int) -> Stream:
 
 def current(index: int) -> Stream:
     """The stream on which this thread launches."""
-    return _thread.current.get(index) or default(index)
+    return _thread.current.get(index) or _defaults.get(index) or default(index)
 
 
 def set_current(stream: Stream) -> None:

@@ -68,3 +68,172 @@ def npu_moe_token_unpermute(permuted_tokens, sorted_indices, probs=None, padded_
             (permuted_tokens, sorted_indices, probs, padded_mode, restore_shape),
             {},
         ) from None
+
+
+def npu_moe_init_routing_v2(
+    x,
+    expert_idx,
+    *,
+    scale=None,
+    offset=None,
+    active_num=-1,
+    expert_capacity=-1,
+    expert_num=-1,
+    drop_pad_mode=0,
+    expert_tokens_num_type=0,
+    expert_tokens_num_flag=False,
+    quant_mode=-1,
+    active_expert_range=(),
+    row_idx_type=0,
+    x_dtype=None,
+):
+    """npu_moe_init_routing_v2(Tensor x, Tensor expert_idx, *, Tensor? scale=None, Tensor? offset=None, int active_num=-1, int expert_capacity=-1, int expert_num=-1, int drop_pad_mode=0, int expert_tokens_num_type=0, bool expert_tokens_num_flag=False, int quant_mode=-1, int[2] active_expert_range=[], int row_idx_type=0, int? x_dtype=None) -> (Tensor, Tensor, Tensor, Tensor)"""
+    if state.interceptors and intercepts(npu_moe_init_routing_v2, x, expert_idx, scale, offset):
+        return call(
+            npu_moe_init_routing_v2,
+            x,
+            expert_idx,
+            scale=scale,
+            offset=offset,
+            active_num=active_num,
+            expert_capacity=expert_capacity,
+            expert_num=expert_num,
+            drop_pad_mode=drop_pad_mode,
+            expert_tokens_num_type=expert_tokens_num_type,
+            expert_tokens_num_flag=expert_tokens_num_flag,
+            quant_mode=quant_mode,
+            active_expert_range=active_expert_range,
+            row_idx_type=row_idx_type,
+            x_dtype=x_dtype,
+        )
+    if not isinstance(x, Tensor):
+        return raise_bad_argument(
+            npu_moe_init_routing_v2,
+            x,
+            expert_idx,
+            scale=scale,
+            offset=offset,
+            active_num=active_num,
+            expert_capacity=expert_capacity,
+            expert_num=expert_num,
+            drop_pad_mode=drop_pad_mode,
+            expert_tokens_num_type=expert_tokens_num_type,
+            expert_tokens_num_flag=expert_tokens_num_flag,
+            quant_mode=quant_mode,
+            active_expert_range=active_expert_range,
+            row_idx_type=row_idx_type,
+            x_dtype=x_dtype,
+        )
+    if not isinstance(expert_idx, Tensor):
+        return raise_bad_argument(
+            npu_moe_init_routing_v2,
+            x,
+            expert_idx,
+            scale=scale,
+            offset=offset,
+            active_num=active_num,
+            expert_capacity=expert_capacity,
+            expert_num=expert_num,
+            drop_pad_mode=drop_pad_mode,
+            expert_tokens_num_type=expert_tokens_num_type,
+            expert_tokens_num_flag=expert_tokens_num_flag,
+            quant_mode=quant_mode,
+            active_expert_range=active_expert_range,
+            row_idx_type=row_idx_type,
+            x_dtype=x_dtype,
+        )
+    if scale is not None and not isinstance(scale, Tensor):
+        return raise_bad_argument(
+            npu_moe_init_routing_v2,
+            x,
+            expert_idx,
+            scale=scale,
+            offset=offset,
+            active_num=active_num,
+            expert_capacity=expert_capacity,
+            expert_num=expert_num,
+            drop_pad_mode=drop_pad_mode,
+            expert_tokens_num_type=expert_tokens_num_type,
+            expert_tokens_num_flag=expert_tokens_num_flag,
+            quant_mode=quant_mode,
+            active_expert_range=active_expert_range,
+            row_idx_type=row_idx_type,
+            x_dtype=x_dtype,
+        )
+    if offset is not None and not isinstance(offset, Tensor):
+        return raise_bad_argument(
+            npu_moe_init_routing_v2,
+            x,
+            expert_idx,
+            scale=scale,
+            offset=offset,
+            active_num=active_num,
+            expert_capacity=expert_capacity,
+            expert_num=expert_num,
+            drop_pad_mode=drop_pad_mode,
+            expert_tokens_num_type=expert_tokens_num_type,
+            expert_tokens_num_flag=expert_tokens_num_flag,
+            quant_mode=quant_mode,
+            active_expert_range=active_expert_range,
+            row_idx_type=row_idx_type,
+            x_dtype=x_dtype,
+        )
+    if type(active_num) is not int or not -(2**63) <= active_num < 2**63:
+        active_num = int_of(active_num, "npu_moe_init_routing_v2", "active_num")
+    if type(expert_capacity) is not int or not -(2**63) <= expert_capacity < 2**63:
+        expert_capacity = int_of(expert_capacity, "npu_moe_init_routing_v2", "expert_capacity")
+    if type(expert_num) is not int or not -(2**63) <= expert_num < 2**63:
+        expert_num = int_of(expert_num, "npu_moe_init_routing_v2", "expert_num")
+    if type(drop_pad_mode) is not int or not -(2**63) <= drop_pad_mode < 2**63:
+        drop_pad_mode = int_of(drop_pad_mode, "npu_moe_init_routing_v2", "drop_pad_mode")
+    if type(expert_tokens_num_type) is not int or not -(2**63) <= expert_tokens_num_type < 2**63:
+        expert_tokens_num_type = int_of(expert_tokens_num_type, "npu_moe_init_routing_v2", "expert_tokens_num_type")
+    if expert_tokens_num_flag is not False and expert_tokens_num_flag is not True:
+        expert_tokens_num_flag = bool_of(expert_tokens_num_flag, "npu_moe_init_routing_v2", "expert_tokens_num_flag")
+    if type(quant_mode) is not int or not -(2**63) <= quant_mode < 2**63:
+        quant_mode = int_of(quant_mode, "npu_moe_init_routing_v2", "quant_mode")
+    if type(active_expert_range) is int:
+        active_expert_range = (active_expert_range, active_expert_range)
+    elif active_expert_range is None:
+        active_expert_range = ()
+    elif type(active_expert_range) is not tuple or active_expert_range and type(active_expert_range[0]) is not int:
+        active_expert_range = ints_of(active_expert_range, "npu_moe_init_routing_v2", "active_expert_range")
+    if type(row_idx_type) is not int or not -(2**63) <= row_idx_type < 2**63:
+        row_idx_type = int_of(row_idx_type, "npu_moe_init_routing_v2", "row_idx_type")
+    if x_dtype is not None and (type(x_dtype) is not int or not -(2**63) <= x_dtype < 2**63):
+        x_dtype = int_of(x_dtype, "npu_moe_init_routing_v2", "x_dtype")
+    try:
+        return composite.npu_moe_init_routing_v2(
+            x,
+            expert_idx,
+            scale=scale,
+            offset=offset,
+            active_num=active_num,
+            expert_capacity=expert_capacity,
+            expert_num=expert_num,
+            drop_pad_mode=drop_pad_mode,
+            expert_tokens_num_type=expert_tokens_num_type,
+            expert_tokens_num_flag=expert_tokens_num_flag,
+            quant_mode=quant_mode,
+            active_expert_range=active_expert_range,
+            row_idx_type=row_idx_type,
+            x_dtype=x_dtype,
+        )
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            npu_moe_init_routing_v2,
+            (npu_moe_init_routing_v2,),
+            (x, expert_idx),
+            {
+                "active_num": active_num,
+                "expert_capacity": expert_capacity,
+                "expert_num": expert_num,
+                "drop_pad_mode": drop_pad_mode,
+                "expert_tokens_num_type": expert_tokens_num_type,
+                "quant_mode": quant_mode,
+                "active_expert_range": active_expert_range,
+                "row_idx_type": row_idx_type,
+                "x_dtype": x_dtype,
+            },
+        ) from None

@@ -8,9 +8,19 @@ from mindtorch.dispatch.registry import register_kernels, register_ops
 from mindtorch.dispatch.shown_signature import show_signatures
 
 from torch_npu._generated import own_ops
-from torch_npu._generated.registry import activation, attention, norm, optim, products, tokens
+from torch_npu._generated.registry import (
+    activation,
+    attention,
+    inference,
+    norm,
+    optim,
+    parallel,
+    products,
+    quantization,
+    tokens,
+)
 
-FAMILIES = (norm, activation, attention, products, tokens, optim)
+FAMILIES = (norm, activation, attention, inference, products, tokens, quantization, parallel, optim)
 
 for family in FAMILIES:
     register_ops(family.OPS)

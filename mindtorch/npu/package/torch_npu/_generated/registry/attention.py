@@ -8,6 +8,7 @@ from torch_npu._generated.schemas import SCHEMAS
 OPS = (
     (SCHEMAS["npu::npu_rotary_mul"], functions.npu_rotary_mul, {"composite": True}),
     (SCHEMAS["npu::npu_fusion_attention"], functions.npu_fusion_attention, {"composite": True}),
+    (SCHEMAS["npu::npu_fusion_attention_grad"], functions.npu_fusion_attention_grad, {"composite": True}),
 )
 
 KERNELS = {}

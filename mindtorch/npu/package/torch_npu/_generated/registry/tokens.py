@@ -8,6 +8,7 @@ from torch_npu._generated.schemas import SCHEMAS
 OPS = (
     (SCHEMAS["npu::npu_moe_token_permute"], functions.npu_moe_token_permute, {"composite": True}),
     (SCHEMAS["npu::npu_moe_token_unpermute"], functions.npu_moe_token_unpermute, {"composite": True}),
+    (SCHEMAS["npu::npu_moe_init_routing_v2"], functions.npu_moe_init_routing_v2, {"composite": True}),
 )
 
 KERNELS = {}
