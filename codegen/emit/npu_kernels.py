@@ -1,8 +1,8 @@
 """generated/kernels/npu/<family>.py: a function for each kernel that is nothing but a call of ACLNN.
 
 Where the result goes follows from the op's shape rule; what the call gives, from `aclnn` in ops.yaml. Kernels that need
-more have a stub (stubs.py) until they are written; then there is a function in generated/kernels/npu/by_hand/<family>.py
-that calls them. All functions answer for what ACLNN does not take.
+more have a stub (stubs.py) until they are written; then a function in generated/kernels/npu/by_hand/<family>.py calls
+them. All these functions answer for what ACLNN does not take.
 """
 
 from __future__ import annotations

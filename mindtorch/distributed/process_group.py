@@ -92,6 +92,14 @@ class ProcessGroup:
         """The number of processes."""
         return self.communicator.size
 
+    def _get_backend(self, device: Any) -> "ProcessGroup":
+        """What has the calls of a device's library: the group itself."""
+        return self
+
+    def get_hccl_comm_name(self, rank: int, init_comm: bool = True) -> str:
+        """What ops of torch_npu that communicate know the group by."""
+        return self.group_name
+
     def name(self) -> str:
         """The name of the backend."""
         return self.backend

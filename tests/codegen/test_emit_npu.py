@@ -1,5 +1,8 @@
 """The kernels of the NPU that are generated, those that are not, and how each op runs there."""
 
+import ast
+import textwrap
+
 import pytest
 
 from codegen.__main__ import main
@@ -46,16 +49,21 @@ def test_a_number_and_a_tensor_go_to_functions_of_their_own(tmp_path):
             """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
             add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
             """
-            result = _add_rule(input, other, alpha, out=out)
-            if type(other) is not NpuArray:
-                result = placed(result, input)
-                _adds(input, other, alpha, result)
-            else:
-                if type(input) is not NpuArray:
-                    input, other = operands(input, other)
-                result = placed(result, input)
-                _add(input, other, alpha, result)
-            return result if out is None else delivered(result, out)
+            given = None
+            try:
+                result = _add_rule(input, other, alpha, out=out)
+                if type(other) is not NpuArray:
+                    result = placed(result, input)
+                    _adds(input, other, alpha, result)
+                else:
+                    if type(input) is not NpuArray:
+                        given = (input, other, alpha)
+                        input, other = operands(input, other)
+                    result = placed(result, input)
+                    _add(input, other, alpha, result)
+                return result if out is None else delivered(result, out)
+            except UNANSWERED as error:
+                return answered(error, given or (input, other, alpha), out, "add.Tensor", "add.Scalar")
         ''')
     assert definition(files, FILE, "_add") == '_add = aclnn("aclnnAdd", "TTST")\n'
     rule = 'remembered(rules.broadcast("default", operands=2), "add.Tensor")'
@@ -161,13 +169,21 @@ KERNELS = {
 }
 
 
+def statements(body):
+    """What a kernel does before it answers for what was refused."""
+    (tried,) = ast.parse(textwrap.dedent(body)).body
+    (answer,) = tried.handlers
+    assert ast.unparse(answer.type) == "UNANSWERED" and ast.unparse(answer).count("return answered(error, ") == 1
+    return [ast.unparse(each) for each in tried.body]
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels(name, tmp_path):
     schema, call, lines = KERNELS[name]
     ops = entry(schema, call, more="  factory: true\n" if "Device" in schema else "")
     text = function(tmp_path, ops, schema.partition("(")[0].strip("_"))
     body = text.partition('"""')[2].partition('"""\n')[2]
-    assert [line.removeprefix("    ") for line in body.splitlines()] == lines
+    assert statements(body) == [ast.unparse(each) for each in ast.parse("\n".join(lines)).body]
 
 
 def test_a_word_has_a_constant(tmp_path):
@@ -183,8 +199,10 @@ SHIFTS = entry("shift(Tensor self, Tensor other) -> Tensor", "aclnnRightShift(se
 def test_a_number_becomes_a_tensor_where_there_is_no_function_for_it(tmp_path):
     text = function(tmp_path, SHIFTS.replace("shape: like", "shape: broadcast"), "shift")
     assert (
-        "    if not (type(input) is type(other) is NpuArray):\n        input, other = operands(input, other)\n" in text
+        "        if not (type(input) is type(other) is NpuArray):\n"
+        "            given = (input, other)\n            input, other = operands(input, other)\n" in text
     )
+    assert text.endswith('return answered(error, given or (input, other), None, "shift", "shift.number")\n')
     assert text.count("_right_shift(") == 1 and "else:" not in text
 
 
@@ -209,7 +227,18 @@ def test_a_kernel_that_is_written_takes_the_place_of_the_generated_one(tmp_path)
         tmp_path, ADD, mindtorch__backends__npu__pointwise="def add(input, other, alpha, out=None): ...\n"
     )
     assert FILE not in files
-    assert '"mindtorch.backends.npu.pointwise": {' in files["generated/npu_kernels.py"]
+    module = "generated/kernels/npu/by_hand/pointwise.py"
+    assert '"mindtorch._generated.kernels.npu.by_hand.pointwise": {' in files["generated/npu_kernels.py"]
+    assert definition(files, module, "add") == expected('''
+        def add(input, other, alpha, out=None):
+            """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+            add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
+            """
+            try:
+                return kernels.add(input, other, alpha, out)
+            except UNANSWERED as error:
+                return answered(error, (input, other, alpha), out, "add.Tensor", "add.Scalar", is_one_call=False)
+        ''')
 
 
 def test_projects_without_an_npu_have_none_of_it(tmp_path):

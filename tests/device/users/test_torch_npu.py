@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
+import mindtorch.distributed as dist
 from mindtorch.npu.package.tests import samples
 from mindtorch.testing.ops import checks
 from tests.npu.helpers import ROOT
@@ -98,6 +99,57 @@ def test_steps_of_adam():
         torch_npu.npu_apply_adam_w(*scalars, grad.npu(), None, False, False)
 
 
+LAYOUTS = {
+    "BNSD": ((2, 2, 3, 4), (2, 2, 5, 4), {"pse": (2, 2, 3, 5)}),
+    "BSND": ((2, 3, 2, 4), (2, 5, 1, 4), {}),
+    "BSH": ((2, 3, 8), (2, 5, 4), {}),
+    "SBH": ((3, 2, 8), (5, 2, 8), {"pse": (1, 2, 3, 5)}),
+    "TND": ((5, 2, 4), (6, 2, 4), {"actual_seq_qlen": [2, 5], "actual_seq_kvlen": [1, 6]}),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_gradients_of_attention_are_those_of_the_op(layout):
+    torch.manual_seed(0)
+    queries, keys, more = LAYOUTS[layout]
+    shapes = [queries, keys, keys, *([more["pse"]] if "pse" in more else [])]
+    inputs = [torch.randn(shape, dtype=torch.float64, device="npu", requires_grad=True) for shape in shapes]
+    given = {"pse": inputs[3]} if "pse" in more else more
+    out, maxima, sums, *_ = torch_npu.npu_fusion_attention(*inputs[:3], 2, layout, scale=0.5, **given)
+    dy = torch.randn(out.shape, dtype=torch.float64, device="npu")
+    expected = torch.autograd.grad(out, inputs, dy)
+    saved = {"softmax_max": maxima, "softmax_sum": sums, "attention_in": out.detach(), "scale_value": 0.5}
+    with torch.no_grad():
+        found = torch_npu.npu_fusion_attention_grad(*inputs[:3], dy, 2, layout, **saved, **given)
+    assert len(found) == 5 and found[4].numel() == 0
+    for mine, each in zip(found, expected):
+        assert torch.allclose(mine.cpu(), each.cpu(), rtol=1e-5, atol=1e-6)  # maxima and sums are of float32
+
+
+@pytest.fixture
+def group():
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    yield dist.distributed_c10d._get_default_group()
+    dist.destroy_process_group()
+
+
+def test_products_with_collectives(group):
+    name = group._get_backend(torch.device("npu")).get_hccl_comm_name(0)
+    x, weight = torch.randn(4, 3, requires_grad=True), torch.randn(3, 2)
+    found, rows = torch_npu.npu_all_gather_base_mm(x, weight, name, 1)
+    assert torch.equal(found, x @ weight) and torch.equal(rows, x)
+    assert torch_npu.npu_all_gather_base_mm(x, weight, name, 1, gather_output=False)[1].numel() == 0
+    found = torch_npu.npu_mm_reduce_scatter_base(x, weight, name, 1, bias=torch.ones(2))
+    assert torch.equal(found, x @ weight + 1)
+    (grad,) = torch.autograd.grad(found.sum(), x)
+    assert torch.allclose(grad, weight.sum(1).expand(4, 3))
+    for wrong in ({"world_size": 2}, {"reduce_op": "max"}, {"comm_mode": "x"}):
+        with pytest.raises(RuntimeError):
+            torch_npu.npu_mm_reduce_scatter_base(x, weight, name, **{"world_size": 1} | wrong)
+    with pytest.raises(NotImplementedError, match="quantized"):
+        torch_npu.npu_all_gather_base_mm(x.detach().to(torch.int8), weight, name, 1)
+
+
 def test_dropout_of_attention():
     torch.manual_seed(0)
     q = torch.ones(1, 2, 8, 4, device="npu")
@@ -115,6 +167,16 @@ def test_dropout_of_attention():
         lambda q: torch_npu.npu_fusion_attention(q, q, q, 1, "BNSD", prefix=[1]),
         lambda q: torch_npu.npu_grouped_matmul([q], [q], scale=[q]),
         lambda q: torch_npu.npu_moe_token_permute(q, q, padded_mode=True),
+        lambda q: torch_npu.npu_moe_init_routing_v2(q[0, 0], q[0, 0].int(), expert_num=2),
+        lambda q: torch_npu.npu_moe_init_routing_v2(q[0, 0], q[0, 0].int(), expert_tokens_num_flag=True, quant_mode=0),
+        lambda q: torch_npu.npu_dynamic_quant(q, dst_type=torch.int32),
+        lambda q: torch_npu.npu_dynamic_quant(q, quant_mode="pertensor"),
+        lambda q: torch_npu.npu_dynamic_mx_quant(q),
+        lambda q: torch_npu.npu_quant_matmul(q.int(), q.int(), q[0, 0, 0]),
+        lambda q: torch_npu.npu_quant_matmul(q.to(torch.int8), q.to(torch.int8), q[0, 0, 0].long()),
+        lambda q: torch_npu.npu_fusion_attention_grad(q, q, q, q, 1, "BNSD", keep_prob=0.5),
+        lambda q: torch_npu.npu_fused_infer_attention_score(q, q, q, pse_shift=q),
+        lambda q: torch_npu.npu_fused_infer_attention_score_v2(q, q, q, query_rope=q),
     ],
 )
 def test_what_is_not_there_is_refused(call):

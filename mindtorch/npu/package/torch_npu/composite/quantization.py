@@ -18,7 +18,7 @@ def refuse_given(op: str, **given: Any) -> None:
 
 
 def npu_dynamic_quant(input, smooth_scales, group_index, dst_type, quant_mode, dst_type_max):
-    """Each row as integers from -127 to 127, and what they have to be multiplied by. A row of zeros has the factor 0."""
+    """Each row as integers from -127 to 127, and what to multiply them by. A row of zeros has the factor 0."""
     if dst_type not in (None, int8) or quant_mode != "pertoken":
         raise NotImplementedError("npu_dynamic_quant: only dst_type int8 and quant_mode 'pertoken' are supported")
     refuse_given("npu_dynamic_quant", dst_type_max=dst_type_max)
@@ -50,7 +50,7 @@ def rounded_rows(x: Tensor) -> tuple[Tensor, Tensor]:
 def npu_dynamic_mx_quant(input, axis, round_mode, dst_type, block_size, scale_alg, dst_type_max, max_low_bound):
     """Refused: its results have dtypes of 4 and 8 bits that there are no tensors of."""
     raise NotImplementedError(
-        "npu_dynamic_mx_quant is not supported: there are no tensors of dtypes float8 and float4, which its results have"
+        "npu_dynamic_mx_quant is not supported: its results would be of dtypes float8 and float4"
     )
 
 

@@ -4,6 +4,7 @@
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.launch import aclnn, delivered, placed, remembered
+from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 _soft_threshold_rule = remembered(rules.like(None), "wavelets::soft_threshold")
 _softshrink = aclnn("aclnnSoftshrink", "TST")
@@ -11,6 +12,9 @@ _softshrink = aclnn("aclnnSoftshrink", "TST")
 
 def soft_threshold(input, threshold, out=None):
     """soft_threshold(Tensor self, float threshold) -> Tensor"""
-    result = placed(_soft_threshold_rule(input, threshold, out=out), input)
-    _softshrink(input, threshold, result)
-    return result if out is None else delivered(result, out)
+    try:
+        result = placed(_soft_threshold_rule(input, threshold, out=out), input)
+        _softshrink(input, threshold, result)
+        return result if out is None else delivered(result, out)
+    except UNANSWERED as error:
+        return answered(error, (input, threshold), out, "wavelets::soft_threshold")
