@@ -41,7 +41,8 @@ def _runs_on_npu(op):
 
 def _is_generated(op):
     kernel = kernel_table(op.name).get(type(torch.empty(0, device="npu")._mt_array))
-    return getattr(kernel, "__module__", "").startswith("mindtorch._generated.kernels.npu")
+    module = getattr(kernel, "__module__", "")
+    return module.startswith("mindtorch._generated.kernels.npu") and ".by_hand." not in module
 
 
 def _asked_for(device, function, args, kwargs):

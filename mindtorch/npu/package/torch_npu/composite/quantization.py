@@ -49,9 +49,7 @@ def rounded_rows(x: Tensor) -> tuple[Tensor, Tensor]:
 
 def npu_dynamic_mx_quant(input, axis, round_mode, dst_type, block_size, scale_alg, dst_type_max, max_low_bound):
     """Refused: its results have dtypes of 4 and 8 bits that there are no tensors of."""
-    raise NotImplementedError(
-        "npu_dynamic_mx_quant is not supported: its results would be of dtypes float8 and float4"
-    )
+    raise NotImplementedError("npu_dynamic_mx_quant is not supported: its results would be of dtypes float8 and float4")
 
 
 def npu_quant_matmul(
