@@ -92,7 +92,7 @@ class ProcessGroup:
         """The number of processes."""
         return self.communicator.size
 
-    def _get_backend(self, device: Any) -> "ProcessGroup":
+    def _get_backend(self, device: Any) -> ProcessGroup:
         """What has the calls of a device's library: the group itself."""
         return self
 
