@@ -59,11 +59,12 @@ def form_of_schema(schema: FunctionSchema, *, method: bool) -> CallForm:
     """How an op is called, as a function or behind the dot of ``self``. All outputs of an ``out=`` op are ``out``."""
     arguments = [each for each in schema.inputs if not (method and each.name == "self")]
     out = ("out",) if schema.out_arguments else ()
+    separate = schema.separate_ints if method or schema.self_argument is None else None
     return CallForm(
         positional=tuple(each.python_name for each in arguments if not each.kwarg_only),
         keyword_only=(*(each.python_name for each in arguments if each.kwarg_only), *out),
         optional=frozenset(each.python_name for each in arguments if each.default is not None),
-        rest=schema.separate_ints.python_name if schema.separate_ints else "",
+        rest=separate.python_name if separate else "",
     )
 
 

@@ -236,7 +236,7 @@ class FunctionSchema:
 
     @property
     def separate_ints(self) -> Argument | None:
-        """The list argument that may also be written as separate ints: ``x.view(2, 3)``, ``zeros(2, 3)``.
+        """The list argument that a method takes as separate ints, too, ``x.view(2, 3)``, or a factory, ``zeros(2, 3)``.
 
         As in torch, that is the only positional argument besides ``self``.
         """
@@ -422,6 +422,11 @@ class Op:
     def is_called_as_method(self) -> bool:
         """Whether it is the op that the method of its name calls."""
         return self.is_method and "method" not in self.by_hand
+
+    @property
+    def separate_ints(self) -> Argument | None:
+        """The argument that some call of the op may write as separate ints."""
+        return self.schema.separate_ints if self.is_method or self.schema.self_argument is None else None
 
     @property
     def is_function(self) -> bool:

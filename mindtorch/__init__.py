@@ -108,6 +108,7 @@ from mindtorch.inspection import is_signed as is_signed
 from mindtorch.inspection import is_storage as is_storage
 from mindtorch.inspection import is_tensor as is_tensor
 from mindtorch.inspection import numel as numel
+from mindtorch.inspection import result_type as result_type
 from mindtorch.inspection import typename as typename
 from mindtorch.interop import from_dlpack as from_dlpack
 from mindtorch.interop import from_file as from_file
@@ -162,7 +163,6 @@ from mindtorch.printing import printoptions as printoptions
 from mindtorch.printing import set_printoptions as set_printoptions
 from mindtorch.promotion import can_cast as can_cast
 from mindtorch.promotion import promote_types as promote_types
-from mindtorch.promotion import result_type as result_type
 from mindtorch.removed import eig as eig
 from mindtorch.removed import lstsq as lstsq
 from mindtorch.removed import lu as lu

@@ -131,6 +131,16 @@ def from_numpy_dtype(numpy_dtype: Any) -> dtype:
         raise errors.numpy_dtype_unsupported(np.dtype(numpy_dtype)) from None
 
 
+def with_own_dtype(array: Any) -> Any:
+    """A NumPy array that comes from a program, with the dtype object that kernels know.
+
+    They compare dtypes by identity. An array that was pickled, that has metadata or is of C's `long long` has an equal
+    dtype that is another object.
+    """
+    own = from_numpy_dtype(array.dtype).numpy
+    return array if array.dtype is own else array.view(own)
+
+
 state.default_dtype = float32
 
 

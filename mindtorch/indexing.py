@@ -15,6 +15,7 @@ from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
+from mindtorch.dtype import with_own_dtype
 from mindtorch.iterator import check_distinct
 from mindtorch.nested_data import read
 from mindtorch.state import thread
@@ -145,7 +146,8 @@ def _index_tensor(part: Any) -> Tensor:
     if isinstance(part, Tensor):
         return part
     if isinstance(part, np.ndarray):
-        return wrap(part.astype(np.int64) if part.dtype.kind == "f" else part)  # taken as a sequence of numbers
+        array = with_own_dtype(part)  # taken as a sequence of numbers
+        return wrap(array.astype(np.int64) if array.dtype.kind in "fiu" and array.dtype != np.uint8 else array)
     if not isinstance(part, Sequence):
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "

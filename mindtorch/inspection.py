@@ -2,9 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from mindtorch import errors
+from mindtorch import errors, promotion
 from mindtorch.creation import tensor
+from mindtorch.dispatch.argument_types import is_number
 from mindtorch.dispatch.arguments import checked_tensor
+from mindtorch.dispatch.overload_texts import no_overload
+from mindtorch.dtype import dtype as Dtype
 from mindtorch.dtype import int64
 from mindtorch.storage import UntypedStorage
 from mindtorch.tensor import Tensor
@@ -12,6 +15,33 @@ from mindtorch.typed_storage import TypedStorage
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
+
+
+# The names that `result_type` has for its operands, by whether each is a tensor.
+_OPERANDS = {
+    (True, True): ("tensor", "other"),
+    (False, True): ("scalar", "tensor"),
+    (True, False): ("tensor", "other"),
+    (False, False): ("scalar1", "scalar2"),
+}
+
+
+def result_type(*operands: Any, **named: Any) -> Dtype:
+    """The dtype that an arithmetic operation on two tensors or numbers has."""
+    for kinds, names in _OPERANDS.items():
+        if {*names[len(operands) :]} == named.keys() and len(operands) <= 2:
+            given = (*operands, *[named[name] for name in names[len(operands) :]])
+            if all(isinstance(each, Tensor) if tensor else _is_number(each) for each, tensor in zip(given, kinds)):
+                return promotion.result_type(*given)
+    shown = [
+        [f"{'Tensor' if tensor else 'Number'} {name}" for name, tensor in zip(names, kinds)]
+        for kinds, names in _OPERANDS.items()
+    ]
+    raise no_overload("result_type", shown, operands, named)
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, Tensor) and is_number(value)
 
 
 def is_tensor(obj: Any) -> "TypeIs[Tensor]":

@@ -6,7 +6,7 @@ import numpy as np
 
 from mindtorch import errors, state
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import from_numpy_dtype
+from mindtorch.dtype import with_own_dtype
 from mindtorch.mapping import root_of_file
 from mindtorch.roots import with_own_storage
 from mindtorch.tensor import Tensor, fresh
@@ -50,8 +50,7 @@ def shareable(array: np.ndarray) -> np.ndarray:
             "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
             "currently not supported."
         )
-    from_numpy_dtype(array.dtype)  # refuses element types that tensors don't have
-    return with_own_storage(array)
+    return with_own_storage(with_own_dtype(array))
 
 
 def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:

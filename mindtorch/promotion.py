@@ -214,9 +214,9 @@ def can_cast(from_: Dtype, to: Dtype) -> bool:
     return can_convert(from_.numpy, to.numpy)
 
 
-def result_type(tensor1: Any, tensor2: Any) -> Dtype:
+def result_type(first: Any, second: Any) -> Dtype:
     """The dtype that an arithmetic operation on two tensors or numbers has."""
-    arrays = [getattr(operand, "_mt_array", operand) for operand in (tensor1, tensor2)]
+    arrays = [getattr(operand, "_mt_array", operand) for operand in (first, second)]
     return FROM_NUMPY[common_dtype(*arrays)]
 
 

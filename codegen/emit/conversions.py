@@ -12,7 +12,7 @@ from .signatures import is_int_list
 # By schema type: the types that need no conversion, and the function that converts all others.
 _PLAIN = {
     "int": (("int",), "int_of"),
-    "SymInt": (("int",), "int_of"),
+    "SymInt": (("int",), "index_of"),
     "float": (("float",), "float_of"),
     "Scalar": (("int", "float"), "scalar_of"),
     "str": (("str",), "str_of"),
@@ -24,7 +24,7 @@ _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 def conversions(op: Op, reject: str) -> list[str]:
     """The statements that convert the arguments of an op; ``reject`` is the call that ends a hopeless one."""
     lines: list[str] = []
-    variadic = op.schema.separate_ints
+    variadic = op.separate_ints
     for argument in op.schema.inputs:
         if argument is variadic:
             lines += _convert_variadic(op, argument)
@@ -109,13 +109,14 @@ def _check_not_empty(op: Op, argument: Argument) -> list[str]:
 
 
 def _convert_variadic(op: Op, argument: Argument) -> list[str]:
+    """What is a function and a method is the same code, but only the method takes separate ints."""
     name = argument.python_name
-    given = f"({name},) + more_{name} if more_{name} else {name}"
+    is_both = op.is_function and op.schema.self_argument is not None
     return [
-        f"if type({name}) is int:",
+        f"if type({name}) is int{' and SEPARATE_INTS' if is_both else ''}:",
         f"    {name} = ({name},) + more_{name}",
-        f"elif {_is_no_tuple_of_ints(op, name)}:",
-        f"    {name} = {_call('ints_of', given, op, argument)}",
+        f"elif more_{name} or {_is_no_tuple_of_ints(op, name)}:",
+        f"    {name} = {_call('separate_ints_of', f'{name}, more_{name}', op, argument)}",
     ]
 
 
@@ -189,7 +190,8 @@ def _convert_int_list(op: Op, argument: Argument) -> list[str]:
     tests = [f"{name} is not None"] if argument.type.is_optional else []
     tests.append(_is_no_tuple_of_ints(op, name))
     test = " and ".join(f"({each})" if " or " in each else each for each in tests)
-    convert = [f"if {test}:", f"    {name} = {_call('ints_of', name, op, argument)}"]
+    function = "ints_of" if kind.size is None else "sized_ints_of"
+    convert = [f"if {test}:", f"    {name} = {_call(function, name, op, argument)}"]
     if kind.size is None:
         return convert
     single = [f"if type({name}) is int:", f"    {name} = {tuple_of([name] * kind.size)}"]

@@ -13,6 +13,8 @@ from .old_calls import OldName, old_names
 from .resolvers import Resolver, resolver_of
 
 # The names that generated functions use, and where they come from.
+_METHODS = "mindtorch.dispatch.methods"
+
 IMPORTS = {
     "builtins": "",
     "state": "mindtorch",
@@ -53,11 +55,14 @@ IMPORTS = {
         ("bool_of", "dtype_of", "float_of", "generator_of", "int_of", "ints_of", "scalar_of", "str_of"),
         "mindtorch.dispatch.arguments",
     ),
+    **dict.fromkeys(("index_of", "separate_ints_of", "sized_ints_of"), "mindtorch.dispatch.arguments"),
+    # What methods read in the place of the first name, which `as_method` replaces.
+    "SEPARATE_INTS": f"{_METHODS} import SEPARATE_INTS, SEPARATE_INTS_IN_METHODS as SEPARATE_INTS_IN_METHODS",
     **dict.fromkeys(
         ("CALL_ERRORS", "explained", "overload_for", "number_first", "raise_bad_argument", "raise_no_overload"),
         "mindtorch.dispatch.arguments",
     ),
-    "is_int": "mindtorch.dispatch.argument_types",
+    **dict.fromkeys(("is_index", "is_int", "is_single_int"), "mindtorch.dispatch.argument_types"),
     "old_call": "mindtorch.dispatch.deprecation",
     **dict.fromkeys(("call", "intercepts", "looks_inside"), "mindtorch.dispatch.dispatcher"),
     **dict.fromkeys(("check_options", "check_out_options", "factory_options"), "mindtorch.dispatch.factory"),

@@ -10,20 +10,16 @@ Three forms, from quick to general:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from keyword import iskeyword
 
 from ..model import Argument, Model, Op
 from ..render import tuple_of
 from .names import comma_separated, function_name, visible_overloads
 from .old_calls import OldCalls, old_calls_of
-from .signatures import (
-    Parameter,
-    Signature,
-    alias_parameters,
-    is_int_list,
-    signature_of,
-)
+from .signatures import Parameter, Signature, alias_parameters, signature_of
+from .type_tests import has_test, is_of_type
 
 ABSENT = "..."
 
@@ -150,17 +146,24 @@ def _functions(overloads: Sequence[Overload]) -> str:
 
 
 def _matching_resolver(name: str, overloads: Sequence[Overload]) -> Resolver:
+    parameters = [Parameter(name, ABSENT) for name in _argument_names(overloads)]
     return Resolver(
         name=name,
         form="matching",
         schemas=_docstrings(name, overloads),
-        signature=Signature(tuple(alias_parameters([Parameter(name, ABSENT) for name in _argument_names(overloads)]))),
+        signature=Signature(tuple(alias_parameters(parameters) + _reserved_words(parameters))),
         functions=_functions(overloads),
         moves=(),
         branches=(Branch("matching", ""),),
         given="",
         has_operators=False,
     )
+
+
+def _reserved_words(parameters: Sequence[Parameter]) -> list[Parameter]:
+    """Names that Python's syntax keeps for itself, `from`, as in `x.random_(**{"from": 2, "to": 5})`."""
+    reserved = [p for p in parameters if p.name.endswith("_") and iskeyword(p.name[:-1])]
+    return [Parameter(p.name[:-1], "None", True, p.name) for p in reserved]
 
 
 def _argument_names(overloads: Sequence[Overload]) -> list[str]:
@@ -256,7 +259,7 @@ class _Merge:
         """Whether there is a quick test for the type of every argument that tells overloads apart."""
         arguments = [argument for overload in self.overloads for argument in overload.op.schema.inputs]
         telling = [a for a in arguments if a.python_name in self.renamed or self._tells_apart(a.python_name)]
-        return all(_has_test(argument) for argument in telling)
+        return all(has_test(argument) for argument in telling)
 
     @property
     def loses_defaults(self) -> bool:
@@ -267,21 +270,33 @@ class _Merge:
 
     def resolver(self, name: str) -> Resolver:
         has_operators = any(serves_operators(overload.op) for overload in self.overloads)
-        parameters = self.parameters + alias_parameters(self.parameters)
+        parameters = self._defined() + alias_parameters(self.parameters)
         if has_operators:
             parameters.append(Parameter("_reject", "raise_no_overload", True))
         order = sorted(self.overloads, key=self._needs_most_first)
+        reject = "_reject" if has_operators else "raise_no_overload"
         return Resolver(
             name=name,
             form="plain",
             schemas=_docstrings(name, self.overloads),
             signature=Signature(tuple(parameters), self.rest),
             functions=_functions(self.overloads),
-            moves=tuple(self._moves()),
+            moves=tuple(self._moves(lambda slots: f"{reject}({self._all_given(name, slots)})")),
             branches=tuple(self._branches(order)),
-            given=_given(name, self.overloads, [*self.slots, *self.renamed], self._own_keywords()),
+            given=self._all_given(name, self.slots),
             has_operators=has_operators,
         )
+
+    def _all_given(self, name: str, slots: Sequence[str]) -> str:
+        return _given(name, self.overloads, [*slots, *self.renamed], self._own_keywords())
+
+    def _defined(self) -> list[Parameter]:
+        """The parameters of the `def` line. What stands for arguments of several names is one by position only."""
+        shared = set(self.renamed.values())
+        positional = [p for p in self.parameters if not p.kwarg_only]
+        keywords = [replace(p, kwarg_only=True) for p in positional if p.name in shared]
+        first = [Parameter(f"_{p.name}", ABSENT) if p.name in shared else p for p in positional]
+        return first + keywords + [p for p in self.parameters if p.kwarg_only]
 
     def _renamed_arguments(self) -> dict[str, str]:
         """Arguments that have another name than their position, with that: ``other`` of max is in place of ``dim``."""
@@ -337,15 +352,31 @@ class _Merge:
 
     # what is done first
 
-    def _moves(self) -> list[str]:
-        """Separate ints become a tuple; an argument that stands under the name of another overload's gets its own."""
+    def _moves(self, reject: Callable[[Sequence[str]], str]) -> list[str]:
+        """Separate ints become a tuple; what stands at a position of several names gets the name that it fits."""
+        shared = list(dict.fromkeys(self.renamed.values()))
         lines = []
         if self.rest:
             name = self.rest.removeprefix("more_")
-            lines += [f"if {self.rest}:", f"    {name} = ({name},) + {self.rest}"]
-        for name, slot in self.renamed.items():
+            slot = self.renamed.get(name, name)
+            slot = f"_{slot}" if slot in shared else slot
+            lines += [f"if {self.rest}:", f"    {slot} = ({slot},) + {self.rest}"]
+        for slot in shared:
+            lines += self._move(slot, reject([f"_{each}" if each == slot else each for each in self.slots]))
+        return lines
+
+    def _move(self, slot: str, rejected: str) -> list[str]:
+        """The lines that find out which argument stands at a position, if one does."""
+        names = [name for name, other in self.renamed.items() if other == slot]
+        twice = " or ".join(f"{name} is not {ABSENT}" for name in (slot, *names))
+        lines = [f"if _{slot} is not {ABSENT}:", f"    if {twice}:", f"        return {rejected}"]
+        for place, name in enumerate(names):
             argument = next(a for overload in self.overloads if (a := overload.argument(name)))
-            lines += [f"if {_is_of_type(argument, slot, exact=True)}:", f"    {name}, {slot} = {slot}, {ABSENT}"]
+            test = is_of_type(argument, f"_{slot}", exact=True)
+            lines += [f"    {'el' if place else ''}if {test}:", f"        {name} = _{slot}"]
+        lines += ["    else:", f"        {slot} = _{slot}"]
+        if self.rest in [f"more_{name}" for name in (slot, *names)]:  # separate ints are no keyword
+            lines += [f"elif is_index({self.rest.removeprefix('more_')}):", f"    return {rejected}"]
         return lines
 
     # branches
@@ -366,7 +397,7 @@ class _Merge:
         name = parameter.name
         argument = overload.argument(name)
         if argument is not None and self._tells_apart(name):
-            test = _is_of_type(argument, name)
+            test = is_of_type(argument, name)
             if self._may_be_left_out(overload, name):
                 return f"({name} is {ABSENT} or {test[1:-1] if argument.type.is_optional else test})"
             return test
@@ -398,33 +429,3 @@ class _Merge:
         words = [self._passed(overload, argument.python_name) for argument in overload.positional]
         words += [p.passed for p in overload.signature.parameters if p.kwarg_only and p.name != "_reject"]
         return _call(overload.function, words)
-
-
-_TYPE_TESTS = {
-    "Tensor": "isinstance({}, Tensor)",
-    "Scalar": "as_operand({}) is not None",
-    "float": "as_operand({}) is not None",
-    "int": "is_int({})",
-    "SymInt": "is_int({})",
-    "str": "isinstance({}, str)",
-    "ScalarType": "isinstance({}, Dtype)",
-}
-
-
-def _has_test(argument: Argument) -> bool:
-    """A list of numbers looks like a list of tensors."""
-    return argument.type.base != "Scalar" if argument.type.is_list else argument.type.base in _TYPE_TESTS
-
-
-def _is_of_type(argument: Argument, name: str, exact: bool = False) -> str:
-    """A test that a value fits an argument; ``exact``: a tensor is no number."""
-    kind = argument.type
-    if is_int_list(argument) and "[]" not in str(kind):
-        test = f"(isinstance({name}, (tuple, list)) or is_int({name}))"
-    elif kind.is_list:
-        test = f"isinstance({name}, (tuple, list))"
-    else:
-        test = _TYPE_TESTS[kind.base].format(name)
-    if exact and kind.base == "Scalar":
-        test = f"isinstance(as_operand({name}), WrappedNumber)"
-    return f"({name} is None or {test})" if kind.is_optional else test

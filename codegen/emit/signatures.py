@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from keyword import iskeyword
 
 from ..model import Argument, ListType, Model, Op
 
@@ -26,6 +27,11 @@ class Parameter:
 
     def __str__(self) -> str:
         return self.name if self.default is None else f"{self.name}={self.default}"
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether Python's syntax keeps the name for itself: ``from``."""
+        return iskeyword(self.name)
 
     @property
     def passed(self) -> str:
@@ -135,7 +141,7 @@ def signature_of(model: Model, op: Op, *, public: bool) -> Signature:
         parameters += alias_parameters(parameters)
     if has_reject(op, public):
         parameters.append(Parameter("_reject", "raise_bad_argument", True))
-    variadic = schema.separate_ints
+    variadic = op.separate_ints
     return Signature(tuple(parameters), f"more_{variadic.python_name}" if variadic else None)
 
 

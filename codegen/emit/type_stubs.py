@@ -137,7 +137,7 @@ def _operator(op: Op, operator: str) -> Group:
 def _stubs(model: Model, op: Op, name: str, *, method: bool) -> Iterator[Stub]:
     """The signature of an overload, and a second one for the call with separate ints."""
     yield Stub(name, _parameters(model, op, method, variadic=False), _result(op))
-    if op.schema.separate_ints is not None:
+    if op.separate_ints is not None and (method or op.schema.self_argument is None):
         yield Stub(name, _parameters(model, op, method, variadic=True), _result(op))
 
 

@@ -22,12 +22,14 @@ from mindtorch.dispatch.arguments import (
     dtype_of,
     explained,
     float_of,
+    index_of,
     int_of,
     ints_of,
     overload_for,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
+    separate_ints_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.factory import check_options, check_out_options, factory_options
@@ -70,8 +72,8 @@ def empty(
         return flagged(empty_out(size, *more_size, memory_format=memory_format, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "empty", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "empty", "size", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty")
     try:
         result = wrap(_empty_kernels[backend](size, dtype, layout, device, pin_memory, memory_format))
@@ -88,8 +90,8 @@ def empty_out(size, *more_size, memory_format=None, out):
         return call(empty_out, size, *more_size, memory_format=memory_format, out=out)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "empty", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "empty", "size", 1)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -158,8 +160,8 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
         return flagged(zeros_out(size, *more_size, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "zeros", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "zeros", "size", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
     try:
         result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
@@ -176,8 +178,8 @@ def zeros_out(size, *more_size, out):
         return call(zeros_out, size, *more_size, out=out)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "zeros", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "zeros", "size", 1)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -216,8 +218,8 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
         return flagged(ones_out(size, *more_size, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "ones", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "ones", "size", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "ones")
     try:
         result = wrap(_ones_kernels[backend](size, dtype, layout, device, pin_memory))
@@ -234,8 +236,8 @@ def ones_out(size, *more_size, out):
         return call(ones_out, size, *more_size, out=out)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "ones", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "ones", "size", 1)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -1465,7 +1467,7 @@ def eye_default(n, *, dtype=None, layout=None, device=None, pin_memory=False, ou
         check_out_options(out, dtype, layout, device, "eye")
         return flagged(eye_default_out(n, out=out), requires_grad)
     if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "eye", "n", 1)
+        n = index_of(n, "eye", "n", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
     try:
         result = wrap(_eye_default_kernels[backend](n, dtype, layout, device, pin_memory))
@@ -1481,7 +1483,7 @@ def eye_default_out(n, *, out):
     if state.interceptors and intercepts(eye_default_out, out):
         return call(eye_default_out, n, out=out)
     if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "eye", "n", 1)
+        n = index_of(n, "eye", "n", 1)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -1519,9 +1521,9 @@ def eye_m(n, m, *, dtype=None, layout=None, device=None, pin_memory=False, out=N
         check_out_options(out, dtype, layout, device, "eye")
         return flagged(eye_m_out(n, m, out=out), requires_grad)
     if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "eye", "n", 1)
+        n = index_of(n, "eye", "n", 1)
     if type(m) is not int or not -(2**63) <= m < 2**63:
-        m = int_of(m, "eye", "m", 2)
+        m = index_of(m, "eye", "m", 2)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "eye")
     try:
         result = wrap(_eye_m_kernels[backend](n, m, dtype, layout, device, pin_memory))
@@ -1575,9 +1577,9 @@ def eye_m_out(n, m, *, out):
     if state.interceptors and intercepts(eye_m_out, out):
         return call(eye_m_out, n, m, out=out)
     if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "eye", "n", 1)
+        n = index_of(n, "eye", "n", 1)
     if type(m) is not int or not -(2**63) <= m < 2**63:
-        m = int_of(m, "eye", "m", 2)
+        m = index_of(m, "eye", "m", 2)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -2550,8 +2552,8 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
         )
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of((size,) + more_size if more_size else size, "new_empty", "size", 2)
+    elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
+        size = separate_ints_of(size, more_size, "new_empty", "size", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "new_empty", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
@@ -2640,8 +2642,8 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
         )
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of((size,) + more_size if more_size else size, "new_zeros", "size", 2)
+    elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
+        size = separate_ints_of(size, more_size, "new_zeros", "size", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "new_zeros", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
@@ -2683,8 +2685,8 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
         )
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of((size,) + more_size if more_size else size, "new_ones", "size", 2)
+    elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
+        size = separate_ints_of(size, more_size, "new_ones", "size", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "new_ones", "dtype")
     if layout is not None or device is not None or pin_memory is not False:

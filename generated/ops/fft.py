@@ -21,11 +21,13 @@ from mindtorch.dispatch.arguments import (
     dtype_of,
     explained,
     float_of,
+    index_of,
     int_of,
     ints_of,
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    sized_ints_of,
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -174,7 +176,7 @@ def _fft_c2r(input, dim, normalization, last_dim_size, *, out=None):
     if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
         normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
     if type(last_dim_size) is not int:
-        last_dim_size = int_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
+        last_dim_size = index_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -205,7 +207,7 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
     if type(normalization) is not int or not -(2**63) <= normalization < 2**63:
         normalization = int_of(normalization, "_fft_c2r", "normalization", 3)
     if type(last_dim_size) is not int:
-        last_dim_size = int_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
+        last_dim_size = index_of(last_dim_size, "_fft_c2r", "last_dim_size", 4)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -233,7 +235,7 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_fft, input, n, dim, norm, out=out)
     if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = int_of(n, "fft_fft", "n", 2)
+        n = index_of(n, "fft_fft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_fft", "dim", 3)
     if norm is not None and type(norm) is not str:
@@ -253,7 +255,7 @@ def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_fft_out, input, n, dim, norm, out=out)
     if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = int_of(n, "fft_fft", "n", 2)
+        n = index_of(n, "fft_fft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_fft", "dim", 3)
     if norm is not None and type(norm) is not str:
@@ -273,7 +275,7 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_ifft, input, n, dim, norm, out=out)
     if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = int_of(n, "fft_ifft", "n", 2)
+        n = index_of(n, "fft_ifft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_ifft", "dim", 3)
     if norm is not None and type(norm) is not str:
@@ -293,7 +295,7 @@ def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_ifft_out, input, n, dim, norm, out=out)
     if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = int_of(n, "fft_ifft", "n", 2)
+        n = index_of(n, "fft_ifft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_ifft", "dim", 3)
     if norm is not None and type(norm) is not str:
@@ -313,7 +315,7 @@ def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_rfft, input, n, dim, norm, out=out)
     if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = int_of(n, "fft_rfft", "n", 2)
+        n = index_of(n, "fft_rfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_rfft", "dim", 3)
     if norm is not None and type(norm) is not str:
@@ -333,7 +335,7 @@ def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_rfft_out, input, n, dim, norm, out=out)
     if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = int_of(n, "fft_rfft", "n", 2)
+        n = index_of(n, "fft_rfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_rfft", "dim", 3)
     if norm is not None and type(norm) is not str:
@@ -353,7 +355,7 @@ def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_irfft, input, n, dim, norm, out=out)
     if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = int_of(n, "fft_irfft", "n", 2)
+        n = index_of(n, "fft_irfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_irfft", "dim", 3)
     if norm is not None and type(norm) is not str:
@@ -373,7 +375,7 @@ def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_irfft_out, input, n, dim, norm, out=out)
     if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = int_of(n, "fft_irfft", "n", 2)
+        n = index_of(n, "fft_irfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_irfft", "dim", 3)
     if norm is not None and type(norm) is not str:
@@ -393,7 +395,7 @@ def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_hfft, input, n, dim, norm, out=out)
     if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = int_of(n, "fft_hfft", "n", 2)
+        n = index_of(n, "fft_hfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_hfft", "dim", 3)
     if norm is not None and type(norm) is not str:
@@ -413,7 +415,7 @@ def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_hfft_out, input, n, dim, norm, out=out)
     if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = int_of(n, "fft_hfft", "n", 2)
+        n = index_of(n, "fft_hfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_hfft", "dim", 3)
     if norm is not None and type(norm) is not str:
@@ -433,7 +435,7 @@ def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     if not isinstance(input, Tensor):
         return raise_bad_argument(fft_ihfft, input, n, dim, norm, out=out)
     if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = int_of(n, "fft_ihfft", "n", 2)
+        n = index_of(n, "fft_ihfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_ihfft", "dim", 3)
     if norm is not None and type(norm) is not str:
@@ -453,7 +455,7 @@ def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(fft_ihfft_out, input, n, dim, norm, out=out)
     if n is not None and (type(n) is not int or not -(2**63) <= n < 2**63):
-        n = int_of(n, "fft_ihfft", "n", 2)
+        n = index_of(n, "fft_ihfft", "n", 2)
     if type(dim) is not int:
         dim = int_of(dim, "fft_ihfft", "dim", 3)
     if norm is not None and type(norm) is not str:
@@ -475,11 +477,11 @@ def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_fft2", "s", 2)
+        s = sized_ints_of(s, "fft_fft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "fft_fft2", "dim", 3)
+        dim = sized_ints_of(dim, "fft_fft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_fft2", "norm", 4)
     try:
@@ -499,11 +501,11 @@ def fft_fft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_fft2", "s", 2)
+        s = sized_ints_of(s, "fft_fft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "fft_fft2", "dim", 3)
+        dim = sized_ints_of(dim, "fft_fft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_fft2", "norm", 4)
     refuse_grad("fft_fft2", input, out)
@@ -523,11 +525,11 @@ def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_fftn", "s", 2)
+        s = sized_ints_of(s, "fft_fftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_fftn", "dim", 3)
+        dim = sized_ints_of(dim, "fft_fftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_fftn", "norm", 4)
     try:
@@ -547,11 +549,11 @@ def fft_fftn_out(input, s=None, dim=None, norm=None, *, out):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_fftn", "s", 2)
+        s = sized_ints_of(s, "fft_fftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_fftn", "dim", 3)
+        dim = sized_ints_of(dim, "fft_fftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_fftn", "norm", 4)
     refuse_grad("fft_fftn", input, out)
@@ -571,11 +573,11 @@ def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_ifft2", "s", 2)
+        s = sized_ints_of(s, "fft_ifft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "fft_ifft2", "dim", 3)
+        dim = sized_ints_of(dim, "fft_ifft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ifft2", "norm", 4)
     try:
@@ -595,11 +597,11 @@ def fft_ifft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_ifft2", "s", 2)
+        s = sized_ints_of(s, "fft_ifft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "fft_ifft2", "dim", 3)
+        dim = sized_ints_of(dim, "fft_ifft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ifft2", "norm", 4)
     refuse_grad("fft_ifft2", input, out)
@@ -619,11 +621,11 @@ def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_ifftn", "s", 2)
+        s = sized_ints_of(s, "fft_ifftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_ifftn", "dim", 3)
+        dim = sized_ints_of(dim, "fft_ifftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ifftn", "norm", 4)
     try:
@@ -643,11 +645,11 @@ def fft_ifftn_out(input, s=None, dim=None, norm=None, *, out):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_ifftn", "s", 2)
+        s = sized_ints_of(s, "fft_ifftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_ifftn", "dim", 3)
+        dim = sized_ints_of(dim, "fft_ifftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ifftn", "norm", 4)
     refuse_grad("fft_ifftn", input, out)
@@ -667,11 +669,11 @@ def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_rfft2", "s", 2)
+        s = sized_ints_of(s, "fft_rfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "fft_rfft2", "dim", 3)
+        dim = sized_ints_of(dim, "fft_rfft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_rfft2", "norm", 4)
     try:
@@ -691,11 +693,11 @@ def fft_rfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_rfft2", "s", 2)
+        s = sized_ints_of(s, "fft_rfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "fft_rfft2", "dim", 3)
+        dim = sized_ints_of(dim, "fft_rfft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_rfft2", "norm", 4)
     refuse_grad("fft_rfft2", input, out)
@@ -715,11 +717,11 @@ def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_rfftn", "s", 2)
+        s = sized_ints_of(s, "fft_rfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_rfftn", "dim", 3)
+        dim = sized_ints_of(dim, "fft_rfftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_rfftn", "norm", 4)
     try:
@@ -739,11 +741,11 @@ def fft_rfftn_out(input, s=None, dim=None, norm=None, *, out):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_rfftn", "s", 2)
+        s = sized_ints_of(s, "fft_rfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_rfftn", "dim", 3)
+        dim = sized_ints_of(dim, "fft_rfftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_rfftn", "norm", 4)
     refuse_grad("fft_rfftn", input, out)
@@ -763,11 +765,11 @@ def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_irfft2", "s", 2)
+        s = sized_ints_of(s, "fft_irfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "fft_irfft2", "dim", 3)
+        dim = sized_ints_of(dim, "fft_irfft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_irfft2", "norm", 4)
     try:
@@ -787,11 +789,11 @@ def fft_irfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_irfft2", "s", 2)
+        s = sized_ints_of(s, "fft_irfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "fft_irfft2", "dim", 3)
+        dim = sized_ints_of(dim, "fft_irfft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_irfft2", "norm", 4)
     refuse_grad("fft_irfft2", input, out)
@@ -811,11 +813,11 @@ def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_irfftn", "s", 2)
+        s = sized_ints_of(s, "fft_irfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_irfftn", "dim", 3)
+        dim = sized_ints_of(dim, "fft_irfftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_irfftn", "norm", 4)
     try:
@@ -835,11 +837,11 @@ def fft_irfftn_out(input, s=None, dim=None, norm=None, *, out):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_irfftn", "s", 2)
+        s = sized_ints_of(s, "fft_irfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_irfftn", "dim", 3)
+        dim = sized_ints_of(dim, "fft_irfftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_irfftn", "norm", 4)
     refuse_grad("fft_irfftn", input, out)
@@ -859,11 +861,11 @@ def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_hfft2", "s", 2)
+        s = sized_ints_of(s, "fft_hfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "fft_hfft2", "dim", 3)
+        dim = sized_ints_of(dim, "fft_hfft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_hfft2", "norm", 4)
     try:
@@ -883,11 +885,11 @@ def fft_hfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_hfft2", "s", 2)
+        s = sized_ints_of(s, "fft_hfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "fft_hfft2", "dim", 3)
+        dim = sized_ints_of(dim, "fft_hfft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_hfft2", "norm", 4)
     refuse_grad("fft_hfft2", input, out)
@@ -907,11 +909,11 @@ def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_hfftn", "s", 2)
+        s = sized_ints_of(s, "fft_hfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_hfftn", "dim", 3)
+        dim = sized_ints_of(dim, "fft_hfftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_hfftn", "norm", 4)
     try:
@@ -931,11 +933,11 @@ def fft_hfftn_out(input, s=None, dim=None, norm=None, *, out):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_hfftn", "s", 2)
+        s = sized_ints_of(s, "fft_hfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_hfftn", "dim", 3)
+        dim = sized_ints_of(dim, "fft_hfftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_hfftn", "norm", 4)
     refuse_grad("fft_hfftn", input, out)
@@ -955,11 +957,11 @@ def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=None):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_ihfft2", "s", 2)
+        s = sized_ints_of(s, "fft_ihfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "fft_ihfft2", "dim", 3)
+        dim = sized_ints_of(dim, "fft_ihfft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ihfft2", "norm", 4)
     try:
@@ -979,11 +981,11 @@ def fft_ihfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_ihfft2", "s", 2)
+        s = sized_ints_of(s, "fft_ihfft2", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "fft_ihfft2", "dim", 3)
+        dim = sized_ints_of(dim, "fft_ihfft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ihfft2", "norm", 4)
     refuse_grad("fft_ihfft2", input, out)
@@ -1003,11 +1005,11 @@ def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_ihfftn", "s", 2)
+        s = sized_ints_of(s, "fft_ihfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_ihfftn", "dim", 3)
+        dim = sized_ints_of(dim, "fft_ihfftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ihfftn", "norm", 4)
     try:
@@ -1027,11 +1029,11 @@ def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
     if type(s) is int:
         s = (s,)
     elif s is not None and (type(s) is not tuple or s and type(s[0]) is not int):
-        s = ints_of(s, "fft_ihfftn", "s", 2)
+        s = sized_ints_of(s, "fft_ihfftn", "s", 2)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_ihfftn", "dim", 3)
+        dim = sized_ints_of(dim, "fft_ihfftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ihfftn", "norm", 4)
     refuse_grad("fft_ihfftn", input, out)
@@ -1153,7 +1155,7 @@ def fft_fftshift(input, dim=None, *, axis=None):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_fftshift", "dim", 2)
+        dim = sized_ints_of(dim, "fft_fftshift", "dim", 2)
     try:
         return composite.fftshift(input, dim)
     except CALL_ERRORS as error:
@@ -1171,7 +1173,7 @@ def fft_ifftshift(input, dim=None, *, axis=None):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "fft_ifftshift", "dim", 2)
+        dim = sized_ints_of(dim, "fft_ifftshift", "dim", 2)
     try:
         return composite.ifftshift(input, dim)
     except CALL_ERRORS as error:

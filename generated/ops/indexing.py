@@ -20,16 +20,20 @@ from mindtorch.dispatch.arguments import (
     CALL_ERRORS,
     bool_of,
     explained,
+    index_of,
     int_of,
     ints_of,
     overload_for,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
+    separate_ints_of,
+    sized_ints_of,
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
+from mindtorch.dispatch.methods import SEPARATE_INTS, SEPARATE_INTS_IN_METHODS as SEPARATE_INTS_IN_METHODS
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.errors import empty_tensor_list
 from mindtorch.state import thread
@@ -864,7 +868,7 @@ def scatter_value_reduce(input, dim, index, value, *, reduce, out=None):
         raise in_torchs_words(error) from None
 
 
-def scatter(input, dim, index, src=..., *, value=..., out=None, reduce=...):
+def scatter(input, dim, index, _src=..., *, src=..., value=..., out=None, reduce=...):
     """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
     scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
     scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
@@ -874,8 +878,18 @@ def scatter(input, dim, index, src=..., *, value=..., out=None, reduce=...):
     scatter(input, dim, index, value, *, out=None)
     scatter(input, dim, index, value, *, reduce, out=None)
     """
-    if isinstance(as_operand(src), WrappedNumber):
-        value, src = src, ...
+    if _src is not ...:
+        if src is not ... or value is not ...:
+            return raise_no_overload(
+                scatter,
+                (scatter_src, scatter_reduce_overload, scatter_value, scatter_value_reduce),
+                (input, dim, index, _src, value),
+                {"out": out, "reduce": reduce},
+            )
+        if isinstance(as_operand(_src), WrappedNumber):
+            value = _src
+        else:
+            src = _src
     try:
         if src is not ... and reduce is not ...:
             return scatter_reduce_overload(input, dim, index, src, reduce=reduce, out=out)
@@ -937,7 +951,7 @@ def scatter__value_reduce(input, dim, index, value, *, reduce):
     return input
 
 
-def scatter_(input, dim, index, src=..., *, value=..., reduce=...):
+def scatter_(input, dim, index, _src=..., *, src=..., value=..., reduce=...):
     """scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
     scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)
     scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
@@ -947,8 +961,18 @@ def scatter_(input, dim, index, src=..., *, value=..., reduce=...):
     scatter_(input, dim, index, value)
     scatter_(input, dim, index, value, *, reduce)
     """
-    if isinstance(as_operand(src), WrappedNumber):
-        value, src = src, ...
+    if _src is not ...:
+        if src is not ... or value is not ...:
+            return raise_no_overload(
+                scatter_,
+                (scatter__src, scatter__reduce, scatter__value, scatter__value_reduce),
+                (input, dim, index, _src, value),
+                {"reduce": reduce},
+            )
+        if isinstance(as_operand(_src), WrappedNumber):
+            value = _src
+        else:
+            src = _src
     try:
         if src is not ... and reduce is not ...:
             return scatter__reduce(input, dim, index, src, reduce=reduce)
@@ -1469,7 +1493,7 @@ def nonzero_static(input, *, size, fill_value=-1):
     if not isinstance(input, Tensor):
         return raise_bad_argument(nonzero_static, input, size=size, fill_value=fill_value)
     if type(size) is not int or not -(2**63) <= size < 2**63:
-        size = int_of(size, "nonzero_static", "size")
+        size = index_of(size, "nonzero_static", "size")
     if type(fill_value) is not int or not -(2**63) <= fill_value < 2**63:
         fill_value = int_of(fill_value, "nonzero_static", "fill_value")
     try:
@@ -1682,8 +1706,8 @@ def repeat(input, repeats, *more_repeats):
         return call(repeat, input, repeats, *more_repeats)
     if type(repeats) is int:
         repeats = (repeats,) + more_repeats
-    elif type(repeats) is not tuple or repeats and type(repeats[0]) is not int:
-        repeats = ints_of((repeats,) + more_repeats if more_repeats else repeats, "repeat", "repeats", 2)
+    elif more_repeats or type(repeats) is not tuple or repeats and type(repeats[0]) is not int:
+        repeats = separate_ints_of(repeats, more_repeats, "repeat", "repeats", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1712,10 +1736,10 @@ def flip(input, dims, *more_dims):
     """flip(Tensor self, int[] dims) -> Tensor"""
     if state.interceptors and intercepts(flip, input):
         return call(flip, input, dims, *more_dims)
-    if type(dims) is int:
+    if type(dims) is int and SEPARATE_INTS:
         dims = (dims,) + more_dims
-    elif type(dims) is not tuple or dims and type(dims[0]) is not int:
-        dims = ints_of((dims,) + more_dims if more_dims else dims, "flip", "dims", 2)
+    elif more_dims or type(dims) is not tuple or dims and type(dims[0]) is not int:
+        dims = separate_ints_of(dims, more_dims, "flip", "dims", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1746,13 +1770,13 @@ def roll(input, shifts, dims=()):
     if type(shifts) is int:
         shifts = (shifts,)
     elif type(shifts) is not tuple or shifts and type(shifts[0]) is not int:
-        shifts = ints_of(shifts, "roll", "shifts", 2)
+        shifts = sized_ints_of(shifts, "roll", "shifts", 2)
     if type(dims) is int:
         dims = (dims,)
     elif dims is None:
         dims = ()
     elif type(dims) is not tuple or dims and type(dims[0]) is not int:
-        dims = ints_of(dims, "roll", "dims", 3)
+        dims = sized_ints_of(dims, "roll", "dims", 3)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1784,7 +1808,7 @@ def tril(input, diagonal=0, *, out=None):
     if out is not None:
         return tril_out(input, diagonal, out=out)
     if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = int_of(diagonal, "tril", "diagonal", 2)
+        diagonal = index_of(diagonal, "tril", "diagonal", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1810,7 +1834,7 @@ def tril_(input, diagonal=0):
     if state.interceptors and intercepts(tril_, input):
         return call(tril_, input, diagonal)
     if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = int_of(diagonal, "tril_", "diagonal", 2)
+        diagonal = index_of(diagonal, "tril_", "diagonal", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1841,7 +1865,7 @@ def tril_out(input, diagonal=0, *, out):
     if state.interceptors and intercepts(tril_out, input, out):
         return call(tril_out, input, diagonal, out=out)
     if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = int_of(diagonal, "tril", "diagonal", 2)
+        diagonal = index_of(diagonal, "tril", "diagonal", 2)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -1866,7 +1890,7 @@ def triu(input, diagonal=0, *, out=None):
     if out is not None:
         return triu_out(input, diagonal, out=out)
     if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = int_of(diagonal, "triu", "diagonal", 2)
+        diagonal = index_of(diagonal, "triu", "diagonal", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1892,7 +1916,7 @@ def triu_(input, diagonal=0):
     if state.interceptors and intercepts(triu_, input):
         return call(triu_, input, diagonal)
     if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = int_of(diagonal, "triu_", "diagonal", 2)
+        diagonal = index_of(diagonal, "triu_", "diagonal", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1923,7 +1947,7 @@ def triu_out(input, diagonal=0, *, out):
     if state.interceptors and intercepts(triu_out, input, out):
         return call(triu_out, input, diagonal, out=out)
     if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
-        diagonal = int_of(diagonal, "triu", "diagonal", 2)
+        diagonal = index_of(diagonal, "triu", "diagonal", 2)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
@@ -2015,7 +2039,7 @@ def select_backward(grad_output, input_sizes, dim, index):
     if type(dim) is not int:
         dim = int_of(dim, "select_backward", "dim", 3)
     if type(index) is not int or not -(2**63) <= index < 2**63:
-        index = int_of(index, "select_backward", "index", 4)
+        index = index_of(index, "select_backward", "index", 4)
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -2051,11 +2075,11 @@ def slice_backward(grad_output, input_sizes, dim, start, end, step):
     if type(dim) is not int:
         dim = int_of(dim, "slice_backward", "dim", 3)
     if type(start) is not int or not -(2**63) <= start < 2**63:
-        start = int_of(start, "slice_backward", "start", 4)
+        start = index_of(start, "slice_backward", "start", 4)
     if type(end) is not int or not -(2**63) <= end < 2**63:
-        end = int_of(end, "slice_backward", "end", 5)
+        end = index_of(end, "slice_backward", "end", 5)
     if type(step) is not int or not -(2**63) <= step < 2**63:
-        step = int_of(step, "slice_backward", "step", 6)
+        step = index_of(step, "slice_backward", "step", 6)
     try:
         grad_output_array = grad_output._mt_array
     except AttributeError:
@@ -2399,10 +2423,10 @@ def tile(input, dims, *more_dims):
         return call(tile, input, dims, *more_dims)
     if not isinstance(input, Tensor):
         return raise_bad_argument(tile, input, dims, *more_dims)
-    if type(dims) is int:
+    if type(dims) is int and SEPARATE_INTS:
         dims = (dims,) + more_dims
-    elif type(dims) is not tuple or dims and type(dims[0]) is not int:
-        dims = ints_of((dims,) + more_dims if more_dims else dims, "tile", "dims", 2)
+    elif more_dims or type(dims) is not tuple or dims and type(dims[0]) is not int:
+        dims = separate_ints_of(dims, more_dims, "tile", "dims", 2)
     try:
         return composite.tile(input, dims)
     except CALL_ERRORS as error:
@@ -2420,7 +2444,7 @@ def repeat_interleave_self_Tensor(input, repeats, dim=None, *, output_size=None)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "repeat_interleave", "dim", 3)
     if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
-        output_size = int_of(output_size, "repeat_interleave", "output_size")
+        output_size = index_of(output_size, "repeat_interleave", "output_size")
     try:
         return composite.repeat_interleave_tensor(input, repeats, dim, output_size=output_size)
     except CALL_ERRORS as error:
@@ -2440,11 +2464,11 @@ def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
     if not isinstance(input, Tensor):
         return raise_bad_argument(repeat_interleave_self_int, input, repeats, dim, output_size=output_size)
     if type(repeats) is not int or not -(2**63) <= repeats < 2**63:
-        repeats = int_of(repeats, "repeat_interleave", "repeats", 2)
+        repeats = index_of(repeats, "repeat_interleave", "repeats", 2)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "repeat_interleave", "dim", 3)
     if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
-        output_size = int_of(output_size, "repeat_interleave", "output_size")
+        output_size = index_of(output_size, "repeat_interleave", "output_size")
     try:
         return composite.repeat_interleave_int(input, repeats, dim, output_size=output_size)
     except CALL_ERRORS as error:
@@ -2464,7 +2488,7 @@ def repeat_interleave_Tensor(repeats, *, output_size=None):
     if not isinstance(repeats, Tensor):
         return raise_bad_argument(repeat_interleave_Tensor, repeats, output_size=output_size)
     if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
-        output_size = int_of(output_size, "repeat_interleave", "output_size")
+        output_size = index_of(output_size, "repeat_interleave", "output_size")
     try:
         return composite.repeat_interleave_numbers(repeats, output_size=output_size)
     except CALL_ERRORS as error:

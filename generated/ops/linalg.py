@@ -30,12 +30,14 @@ from mindtorch.dispatch.arguments import (
     dtype_of,
     explained,
     float_of,
+    index_of,
     int_of,
     ints_of,
     overload_for,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
+    sized_ints_of,
     str_of,
 )
 from mindtorch.dispatch.deprecation import old_call
@@ -3287,7 +3289,7 @@ def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
     if type(dim) is int:
         dim = (dim, dim)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "nuclear_norm", "dim", 2)
+        dim = sized_ints_of(dim, "nuclear_norm", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
     try:
@@ -3323,7 +3325,7 @@ def nuclear_norm_dim_out(input, dim, keepdim=False, *, out):
     if type(dim) is int:
         dim = (dim, dim)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "nuclear_norm", "dim", 2)
+        dim = sized_ints_of(dim, "nuclear_norm", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
     refuse_grad("nuclear_norm", input, out)
@@ -3347,7 +3349,7 @@ def frobenius_norm(input, dim=..., keepdim=False, *, out=None, axis=None, keepdi
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "frobenius_norm", "dim", 2)
+        dim = sized_ints_of(dim, "frobenius_norm", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
     try:
@@ -3367,7 +3369,7 @@ def frobenius_norm_out(input, dim, keepdim=False, *, out):
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "frobenius_norm", "dim", 2)
+        dim = sized_ints_of(dim, "frobenius_norm", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
     refuse_grad("frobenius_norm", input, out)
@@ -3387,7 +3389,7 @@ def linalg_norm_default(input, ord=None, dim=None, keepdim=False, *, dtype=None,
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "linalg_norm", "dim", 3)
+        dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
@@ -3411,7 +3413,7 @@ def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=N
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "linalg_norm", "dim", 3)
+        dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
@@ -3433,7 +3435,7 @@ def linalg_norm_ord_str(input, ord, dim=None, keepdim=False, *, dtype=None, out=
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "linalg_norm", "dim", 3)
+        dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
@@ -3488,7 +3490,7 @@ def linalg_norm_ord_str_out(input, ord, dim=None, keepdim=False, *, dtype=None, 
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "linalg_norm", "dim", 3)
+        dim = sized_ints_of(dim, "linalg_norm", "dim", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
@@ -4251,7 +4253,7 @@ def linalg_vander(x, *, N=None):
     if not isinstance(x, Tensor):
         return raise_bad_argument(linalg_vander, x, N=N)
     if N is not None and (type(N) is not int or not -(2**63) <= N < 2**63):
-        N = int_of(N, "linalg_vander", "N")
+        N = index_of(N, "linalg_vander", "N")
     try:
         return composite.linalg_vander(x, N=N)
     except CALL_ERRORS as error:

@@ -22,6 +22,7 @@ from mindtorch.dispatch.arguments import (
     bool_of,
     explained,
     float_of,
+    index_of,
     int_of,
     ints_of,
     raise_bad_argument,
@@ -45,7 +46,7 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
+        ignore_index = index_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
     try:
         input_array = input._mt_array
         target_array = target._mt_array
@@ -86,7 +87,7 @@ def nll_loss_forward_out(input, target, weight, reduction, ignore_index, *, out)
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss_forward", "reduction", 4)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
+        ignore_index = index_of(ignore_index, "nll_loss_forward", "ignore_index", 5)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(nll_loss_forward_out, input, target, weight, reduction, ignore_index, out=out)
     try:
@@ -125,7 +126,7 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
+        ignore_index = index_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -180,7 +181,7 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss_backward", "reduction", 5)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
+        ignore_index = index_of(ignore_index, "nll_loss_backward", "ignore_index", 6)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -234,7 +235,7 @@ def nll_loss(input, target, weight=None, reduction=0, ignore_index=-100, *, out=
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss", "reduction", 4)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "nll_loss", "ignore_index", 5)
+        ignore_index = index_of(ignore_index, "nll_loss", "ignore_index", 5)
     try:
         return composite.nll_loss(input, target, weight, reduction, ignore_index)
     except CALL_ERRORS as error:
@@ -256,7 +257,7 @@ def nll_loss_out(input, target, weight=None, reduction=0, ignore_index=-100, *, 
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss", "reduction", 4)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "nll_loss", "ignore_index", 5)
+        ignore_index = index_of(ignore_index, "nll_loss", "ignore_index", 5)
     refuse_grad("nll_loss", input, target, weight, out)
     return composite.nll_loss_out(input, target, weight, reduction, ignore_index, out=out)
 
@@ -273,7 +274,7 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
+        ignore_index = index_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
     try:
         input_array = input._mt_array
         target_array = target._mt_array
@@ -314,7 +315,7 @@ def nll_loss2d_forward_out(input, target, weight, reduction, ignore_index, *, ou
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss2d_forward", "reduction", 4)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
+        ignore_index = index_of(ignore_index, "nll_loss2d_forward", "ignore_index", 5)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(nll_loss2d_forward_out, input, target, weight, reduction, ignore_index, out=out)
     try:
@@ -359,7 +360,7 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
+        ignore_index = index_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -416,7 +417,7 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss2d_backward", "reduction", 5)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
+        ignore_index = index_of(ignore_index, "nll_loss2d_backward", "ignore_index", 6)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -470,7 +471,7 @@ def nll_loss2d(input, target, weight=None, reduction=0, ignore_index=-100, *, ou
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "nll_loss2d", "ignore_index", 5)
+        ignore_index = index_of(ignore_index, "nll_loss2d", "ignore_index", 5)
     try:
         return composite.nll_loss2d(input, target, weight, reduction, ignore_index)
     except CALL_ERRORS as error:
@@ -494,7 +495,7 @@ def nll_loss2d_out(input, target, weight=None, reduction=0, ignore_index=-100, *
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss2d", "reduction", 4)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "nll_loss2d", "ignore_index", 5)
+        ignore_index = index_of(ignore_index, "nll_loss2d", "ignore_index", 5)
     refuse_grad("nll_loss2d", input, target, weight, out)
     return composite.nll_loss2d_out(input, target, weight, reduction, ignore_index, out=out)
 
@@ -512,7 +513,7 @@ def nll_loss_nd(input, target, weight=None, reduction=0, ignore_index=-100):
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "nll_loss_nd", "reduction", 4)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "nll_loss_nd", "ignore_index", 5)
+        ignore_index = index_of(ignore_index, "nll_loss_nd", "ignore_index", 5)
     try:
         return composite.nll_loss_nd(input, target, weight, reduction, ignore_index)
     except CALL_ERRORS as error:
@@ -534,7 +535,7 @@ def cross_entropy_loss(input, target, weight=None, reduction=0, ignore_index=-10
     if type(reduction) is not int or not -(2**63) <= reduction < 2**63:
         reduction = int_of(reduction, "cross_entropy_loss", "reduction", 4)
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
-        ignore_index = int_of(ignore_index, "cross_entropy_loss", "ignore_index", 5)
+        ignore_index = index_of(ignore_index, "cross_entropy_loss", "ignore_index", 5)
     if type(label_smoothing) is not float:
         label_smoothing = float_of(label_smoothing, "cross_entropy_loss", "label_smoothing", 6)
     try:

@@ -25,18 +25,20 @@ from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad
 from mindtorch.autograd.saved_tensor import save, save_output
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import nn as composite
-from mindtorch.dispatch.argument_types import is_int
+from mindtorch.dispatch.argument_types import is_int, is_single_int
 from mindtorch.dispatch.arguments import (
     CALL_ERRORS,
     bool_of,
     explained,
     float_of,
+    index_of,
     int_of,
     ints_of,
     overload_for,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
+    sized_ints_of,
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
@@ -64,7 +66,7 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     if type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
         output_padding = ints_of(output_padding, "convolution", "output_padding", 8)
     if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = int_of(groups, "convolution", "groups", 9)
+        groups = index_of(groups, "convolution", "groups", 9)
     try:
         input_array = input._mt_array
         weight_array = weight._mt_array
@@ -143,7 +145,7 @@ def convolution_backward(
     if type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
         output_padding = ints_of(output_padding, "convolution_backward", "output_padding", 9)
     if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = int_of(groups, "convolution_backward", "groups", 10)
+        groups = index_of(groups, "convolution_backward", "groups", 10)
     if len(output_mask) != 3:
         raise wrong_length(output_mask, 3)
     try:
@@ -236,17 +238,17 @@ def conv1d_default(input, weight, bias=None, stride=(1,), padding=(0,), dilation
     if type(stride) is int:
         stride = (stride,)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "conv1d", "stride", 4)
+        stride = sized_ints_of(stride, "conv1d", "stride", 4)
     if type(padding) is int:
         padding = (padding,)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "conv1d", "padding", 5)
+        padding = sized_ints_of(padding, "conv1d", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation,)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "conv1d", "dilation", 6)
+        dilation = sized_ints_of(dilation, "conv1d", "dilation", 6)
     if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = int_of(groups, "conv1d", "groups", 7)
+        groups = index_of(groups, "conv1d", "groups", 7)
     try:
         return composite.conv1d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -268,17 +270,17 @@ def conv2d_default(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dila
     if type(stride) is int:
         stride = (stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "conv2d", "stride", 4)
+        stride = sized_ints_of(stride, "conv2d", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "conv2d", "padding", 5)
+        padding = sized_ints_of(padding, "conv2d", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "conv2d", "dilation", 6)
+        dilation = sized_ints_of(dilation, "conv2d", "dilation", 6)
     if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = int_of(groups, "conv2d", "groups", 7)
+        groups = index_of(groups, "conv2d", "groups", 7)
     try:
         return composite.conv2d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -300,17 +302,17 @@ def conv3d_default(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0)
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "conv3d", "stride", 4)
+        stride = sized_ints_of(stride, "conv3d", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "conv3d", "padding", 5)
+        padding = sized_ints_of(padding, "conv3d", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "conv3d", "dilation", 6)
+        dilation = sized_ints_of(dilation, "conv3d", "dilation", 6)
     if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = int_of(groups, "conv3d", "groups", 7)
+        groups = index_of(groups, "conv3d", "groups", 7)
     try:
         return composite.conv3d(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -332,15 +334,15 @@ def conv1d_padding(input, weight, bias=None, stride=(1,), padding="valid", dilat
     if type(stride) is int:
         stride = (stride,)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "conv1d", "stride", 4)
+        stride = sized_ints_of(stride, "conv1d", "stride", 4)
     if type(padding) is not str:
         padding = str_of(padding, "conv1d", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation,)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "conv1d", "dilation", 6)
+        dilation = sized_ints_of(dilation, "conv1d", "dilation", 6)
     if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = int_of(groups, "conv1d", "groups", 7)
+        groups = index_of(groups, "conv1d", "groups", 7)
     try:
         return composite.conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -356,7 +358,7 @@ def conv1d(input, weight, bias=None, stride=(1,), padding=(0,), dilation=(1,), g
     conv1d(input, weight, bias=None, stride=(1,), padding="valid", dilation=(1,), groups=1)
     """
     try:
-        if isinstance(padding, (tuple, list)) or is_int(padding):
+        if isinstance(padding, (tuple, list)) or is_single_int(padding):
             return conv1d_default(input, weight, bias, stride, padding, dilation, groups)
         if isinstance(padding, str):
             return conv1d_padding(input, weight, bias, stride, padding, dilation, groups)
@@ -386,15 +388,15 @@ def conv2d_padding(input, weight, bias=None, stride=(1, 1), padding="valid", dil
     if type(stride) is int:
         stride = (stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "conv2d", "stride", 4)
+        stride = sized_ints_of(stride, "conv2d", "stride", 4)
     if type(padding) is not str:
         padding = str_of(padding, "conv2d", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "conv2d", "dilation", 6)
+        dilation = sized_ints_of(dilation, "conv2d", "dilation", 6)
     if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = int_of(groups, "conv2d", "groups", 7)
+        groups = index_of(groups, "conv2d", "groups", 7)
     try:
         return composite.conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -410,7 +412,7 @@ def conv2d(input, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1,
     conv2d(input, weight, bias=None, stride=(1, 1), padding="valid", dilation=(1, 1), groups=1)
     """
     try:
-        if isinstance(padding, (tuple, list)) or is_int(padding):
+        if isinstance(padding, (tuple, list)) or is_single_int(padding):
             return conv2d_default(input, weight, bias, stride, padding, dilation, groups)
         if isinstance(padding, str):
             return conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
@@ -440,15 +442,15 @@ def conv3d_padding(input, weight, bias=None, stride=(1, 1, 1), padding="valid", 
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "conv3d", "stride", 4)
+        stride = sized_ints_of(stride, "conv3d", "stride", 4)
     if type(padding) is not str:
         padding = str_of(padding, "conv3d", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "conv3d", "dilation", 6)
+        dilation = sized_ints_of(dilation, "conv3d", "dilation", 6)
     if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = int_of(groups, "conv3d", "groups", 7)
+        groups = index_of(groups, "conv3d", "groups", 7)
     try:
         return composite.conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
     except CALL_ERRORS as error:
@@ -464,7 +466,7 @@ def conv3d(input, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), dilati
     conv3d(input, weight, bias=None, stride=(1, 1, 1), padding="valid", dilation=(1, 1, 1), groups=1)
     """
     try:
-        if isinstance(padding, (tuple, list)) or is_int(padding):
+        if isinstance(padding, (tuple, list)) or is_single_int(padding):
             return conv3d_default(input, weight, bias, stride, padding, dilation, groups)
         if isinstance(padding, str):
             return conv3d_padding(input, weight, bias, stride, padding, dilation, groups)
@@ -502,21 +504,21 @@ def conv_transpose2d(
     if type(stride) is int:
         stride = (stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "conv_transpose2d", "stride", 4)
+        stride = sized_ints_of(stride, "conv_transpose2d", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "conv_transpose2d", "padding", 5)
+        padding = sized_ints_of(padding, "conv_transpose2d", "padding", 5)
     if type(output_padding) is int:
         output_padding = (output_padding, output_padding)
     elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
-        output_padding = ints_of(output_padding, "conv_transpose2d", "output_padding", 6)
+        output_padding = sized_ints_of(output_padding, "conv_transpose2d", "output_padding", 6)
     if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = int_of(groups, "conv_transpose2d", "groups", 7)
+        groups = index_of(groups, "conv_transpose2d", "groups", 7)
     if type(dilation) is int:
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "conv_transpose2d", "dilation", 8)
+        dilation = sized_ints_of(dilation, "conv_transpose2d", "dilation", 8)
     try:
         return composite.conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation)
     except CALL_ERRORS as error:
@@ -538,21 +540,21 @@ def max_pool2d(input, kernel_size, stride=(), padding=(0, 0), dilation=(1, 1), c
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "max_pool2d", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "max_pool2d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
     elif stride is None:
         stride = ()
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "max_pool2d", "stride", 3)
+        stride = sized_ints_of(stride, "max_pool2d", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "max_pool2d", "padding", 4)
+        padding = sized_ints_of(padding, "max_pool2d", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "max_pool2d", "dilation", 5)
+        dilation = sized_ints_of(dilation, "max_pool2d", "dilation", 5)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool2d", "ceil_mode", 6)
     try:
@@ -577,21 +579,21 @@ def max_pool2d_with_indices(
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
     elif stride is None:
         stride = ()
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "max_pool2d_with_indices", "stride", 3)
+        stride = sized_ints_of(stride, "max_pool2d_with_indices", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "max_pool2d_with_indices", "padding", 4)
+        padding = sized_ints_of(padding, "max_pool2d_with_indices", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
+        dilation = sized_ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
     try:
@@ -643,21 +645,21 @@ def max_pool2d_with_indices_out(
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
     elif stride is None:
         stride = ()
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "max_pool2d_with_indices", "stride", 3)
+        stride = sized_ints_of(stride, "max_pool2d_with_indices", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "max_pool2d_with_indices", "padding", 4)
+        padding = sized_ints_of(padding, "max_pool2d_with_indices", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
+        dilation = sized_ints_of(dilation, "max_pool2d_with_indices", "dilation", 5)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
     if type(out) is not list and not isinstance(out, (list, tuple)):
@@ -717,19 +719,19 @@ def max_pool2d_with_indices_backward(
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "max_pool2d_with_indices_backward", "kernel_size", 3)
+        kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices_backward", "kernel_size", 3)
     if type(stride) is int:
         stride = (stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "max_pool2d_with_indices_backward", "stride", 4)
+        stride = sized_ints_of(stride, "max_pool2d_with_indices_backward", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "max_pool2d_with_indices_backward", "padding", 5)
+        padding = sized_ints_of(padding, "max_pool2d_with_indices_backward", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
+        dilation = sized_ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
     try:
@@ -797,19 +799,19 @@ def max_pool2d_with_indices_backward_out(
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "max_pool2d_with_indices_backward", "kernel_size", 3)
+        kernel_size = sized_ints_of(kernel_size, "max_pool2d_with_indices_backward", "kernel_size", 3)
     if type(stride) is int:
         stride = (stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "max_pool2d_with_indices_backward", "stride", 4)
+        stride = sized_ints_of(stride, "max_pool2d_with_indices_backward", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "max_pool2d_with_indices_backward", "padding", 5)
+        padding = sized_ints_of(padding, "max_pool2d_with_indices_backward", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
+        dilation = sized_ints_of(dilation, "max_pool2d_with_indices_backward", "dilation", 6)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool2d_with_indices_backward", "ceil_mode", 7)
     try:
@@ -884,17 +886,17 @@ def avg_pool2d(
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "avg_pool2d", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "avg_pool2d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
     elif stride is None:
         stride = ()
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "avg_pool2d", "stride", 3)
+        stride = sized_ints_of(stride, "avg_pool2d", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "avg_pool2d", "padding", 4)
+        padding = sized_ints_of(padding, "avg_pool2d", "padding", 4)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
     if count_include_pad is not False and count_include_pad is not True:
@@ -959,17 +961,17 @@ def avg_pool2d_out(
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "avg_pool2d", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "avg_pool2d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride)
     elif stride is None:
         stride = ()
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "avg_pool2d", "stride", 3)
+        stride = sized_ints_of(stride, "avg_pool2d", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "avg_pool2d", "padding", 4)
+        padding = sized_ints_of(padding, "avg_pool2d", "padding", 4)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool2d", "ceil_mode", 5)
     if count_include_pad is not False and count_include_pad is not True:
@@ -1030,15 +1032,15 @@ def avg_pool2d_backward(
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "avg_pool2d_backward", "kernel_size", 3)
+        kernel_size = sized_ints_of(kernel_size, "avg_pool2d_backward", "kernel_size", 3)
     if type(stride) is int:
         stride = (stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "avg_pool2d_backward", "stride", 4)
+        stride = sized_ints_of(stride, "avg_pool2d_backward", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "avg_pool2d_backward", "padding", 5)
+        padding = sized_ints_of(padding, "avg_pool2d_backward", "padding", 5)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
     if count_include_pad is not False and count_include_pad is not True:
@@ -1121,15 +1123,15 @@ def avg_pool2d_backward_out(
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "avg_pool2d_backward", "kernel_size", 3)
+        kernel_size = sized_ints_of(kernel_size, "avg_pool2d_backward", "kernel_size", 3)
     if type(stride) is int:
         stride = (stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "avg_pool2d_backward", "stride", 4)
+        stride = sized_ints_of(stride, "avg_pool2d_backward", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "avg_pool2d_backward", "padding", 5)
+        padding = sized_ints_of(padding, "avg_pool2d_backward", "padding", 5)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool2d_backward", "ceil_mode", 6)
     if count_include_pad is not False and count_include_pad is not True:
@@ -1181,46 +1183,36 @@ def avg_pool2d_backward_out(
     return out
 
 
-def adaptive_avg_pool2d(input, output_size, *more_output_size, out=None):
+def adaptive_avg_pool2d(input, output_size, *, out=None):
     """adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"""
     if state.interceptors and intercepts(adaptive_avg_pool2d, input):
-        return call(adaptive_avg_pool2d, input, output_size, *more_output_size, out=out)
+        return call(adaptive_avg_pool2d, input, output_size, out=out)
     if out is not None:
-        return adaptive_avg_pool2d_out(input, output_size, *more_output_size, out=out)
+        return adaptive_avg_pool2d_out(input, output_size, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(adaptive_avg_pool2d, input, output_size, *more_output_size, out=out)
+        return raise_bad_argument(adaptive_avg_pool2d, input, output_size, out=out)
     if type(output_size) is int:
-        output_size = (output_size,) + more_output_size
+        output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(
-            (output_size,) + more_output_size if more_output_size else output_size,
-            "adaptive_avg_pool2d",
-            "output_size",
-            2,
-        )
+        output_size = sized_ints_of(output_size, "adaptive_avg_pool2d", "output_size", 2)
     try:
         return composite.adaptive_avg_pool2d(input, output_size)
     except CALL_ERRORS as error:
         raise explained(error, adaptive_avg_pool2d, (adaptive_avg_pool2d,), (input, output_size), {}) from None
 
 
-def adaptive_avg_pool2d_out(input, output_size, *more_output_size, out):
+def adaptive_avg_pool2d_out(input, output_size, *, out):
     """adaptive_avg_pool2d.out(Tensor self, SymInt[2] output_size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(adaptive_avg_pool2d_out, input, out):
-        return call(adaptive_avg_pool2d_out, input, output_size, *more_output_size, out=out)
+        return call(adaptive_avg_pool2d_out, input, output_size, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(adaptive_avg_pool2d_out, input, output_size, *more_output_size, out=out)
+        return raise_bad_argument(adaptive_avg_pool2d_out, input, output_size, out=out)
     if not isinstance(out, Tensor):
-        return raise_bad_argument(adaptive_avg_pool2d_out, input, output_size, *more_output_size, out=out)
+        return raise_bad_argument(adaptive_avg_pool2d_out, input, output_size, out=out)
     if type(output_size) is int:
-        output_size = (output_size,) + more_output_size
+        output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(
-            (output_size,) + more_output_size if more_output_size else output_size,
-            "adaptive_avg_pool2d",
-            "output_size",
-            2,
-        )
+        output_size = sized_ints_of(output_size, "adaptive_avg_pool2d", "output_size", 2)
     refuse_grad("adaptive_avg_pool2d", input, out)
     return composite.adaptive_avg_pool2d_out(input, output_size, out=out)
 
@@ -1228,23 +1220,18 @@ def adaptive_avg_pool2d_out(input, output_size, *more_output_size, out):
 __adaptive_avg_pool2d_kernels = kernel_table("_adaptive_avg_pool2d")
 
 
-def _adaptive_avg_pool2d(input, output_size, *more_output_size):
+def _adaptive_avg_pool2d(input, output_size):
     """_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"""
     if state.interceptors and intercepts(_adaptive_avg_pool2d, input):
-        return call(_adaptive_avg_pool2d, input, output_size, *more_output_size)
+        return call(_adaptive_avg_pool2d, input, output_size)
     if type(output_size) is int:
-        output_size = (output_size,) + more_output_size
+        output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(
-            (output_size,) + more_output_size if more_output_size else output_size,
-            "_adaptive_avg_pool2d",
-            "output_size",
-            2,
-        )
+        output_size = sized_ints_of(output_size, "_adaptive_avg_pool2d", "output_size", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return raise_bad_argument(_adaptive_avg_pool2d, input, output_size, *more_output_size)
+        return raise_bad_argument(_adaptive_avg_pool2d, input, output_size)
     node = None
     if (
         input._mt_edge is not None
@@ -1982,7 +1969,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     if state.interceptors and intercepts(embedding, weight, indices):
         return call(embedding, weight, indices, padding_idx, scale_grad_by_freq, sparse)
     if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
-        padding_idx = int_of(padding_idx, "embedding", "padding_idx", 3)
+        padding_idx = index_of(padding_idx, "embedding", "padding_idx", 3)
     if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4)
     if sparse is not False and sparse is not True:
@@ -2030,9 +2017,9 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
     if state.interceptors and intercepts(embedding_dense_backward, grad_output, indices):
         return call(embedding_dense_backward, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
     if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
-        num_weights = int_of(num_weights, "embedding_dense_backward", "num_weights", 3)
+        num_weights = index_of(num_weights, "embedding_dense_backward", "num_weights", 3)
     if type(padding_idx) is not int or not -(2**63) <= padding_idx < 2**63:
-        padding_idx = int_of(padding_idx, "embedding_dense_backward", "padding_idx", 4)
+        padding_idx = index_of(padding_idx, "embedding_dense_backward", "padding_idx", 4)
     if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "embedding_dense_backward", "scale_grad_by_freq", 5)
     try:
@@ -2539,7 +2526,7 @@ def _embedding_bag_backward(
             padding_idx,
         )
     if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
-        num_weights = int_of(num_weights, "_embedding_bag_backward", "num_weights", 7)
+        num_weights = index_of(num_weights, "_embedding_bag_backward", "num_weights", 7)
     if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_backward", "scale_grad_by_freq", 8)
     if type(mode) is not int or not -(2**63) <= mode < 2**63:
@@ -2655,7 +2642,7 @@ def _embedding_bag_dense_backward(
             padding_idx,
         )
     if type(num_weights) is not int or not -(2**63) <= num_weights < 2**63:
-        num_weights = int_of(num_weights, "_embedding_bag_dense_backward", "num_weights", 6)
+        num_weights = index_of(num_weights, "_embedding_bag_dense_backward", "num_weights", 6)
     if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
         scale_grad_by_freq = bool_of(scale_grad_by_freq, "_embedding_bag_dense_backward", "scale_grad_by_freq", 7)
     if type(mode) is not int or not -(2**63) <= mode < 2**63:
@@ -3300,7 +3287,7 @@ def upsample_nearest1d(input, output_size, scales=None, *, out=None):
     if type(output_size) is int:
         output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_nearest1d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_nearest1d", "output_size", 2)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_nearest1d", "scales", 3)
     try:
@@ -3332,7 +3319,7 @@ def upsample_nearest1d_out(input, output_size, scales=None, *, out):
     if type(output_size) is int:
         output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_nearest1d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_nearest1d", "output_size", 2)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_nearest1d", "scales", 3)
     try:
@@ -3365,11 +3352,11 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
     if type(output_size) is int:
         output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_nearest1d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_nearest1d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
     try:
@@ -3411,11 +3398,11 @@ def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales
     if type(output_size) is int:
         output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_nearest1d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_nearest1d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "upsample_nearest1d_backward", "input_size", 3)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "upsample_nearest1d_backward", "scales", 4)
     try:
@@ -3457,7 +3444,7 @@ def upsample_nearest2d(input, output_size, scales_h=None, scales_w=None, *, out=
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_nearest2d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_nearest2d", "output_size", 2)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
     if scales_w is not None and type(scales_w) is not float:
@@ -3494,7 +3481,7 @@ def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, 
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_nearest2d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_nearest2d", "output_size", 2)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_nearest2d", "scales_h", 3)
     if scales_w is not None and type(scales_w) is not float:
@@ -3530,11 +3517,11 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_nearest2d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_nearest2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
     if scales_w is not None and type(scales_w) is not float:
@@ -3581,11 +3568,11 @@ def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_nearest2d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_nearest2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "upsample_nearest2d_backward", "input_size", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "upsample_nearest2d_backward", "scales_h", 4)
     if scales_w is not None and type(scales_w) is not float:
@@ -3629,7 +3616,7 @@ def upsample_nearest3d(input, output_size, scales_d=None, scales_h=None, scales_
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_nearest3d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_nearest3d", "output_size", 2)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "upsample_nearest3d", "scales_d", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -3671,7 +3658,7 @@ def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, sca
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_nearest3d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_nearest3d", "output_size", 2)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "upsample_nearest3d", "scales_d", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -3721,11 +3708,11 @@ def upsample_nearest3d_backward(
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_nearest3d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_nearest3d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "upsample_nearest3d_backward", "scales_d", 4)
     if scales_h is not None and type(scales_h) is not float:
@@ -3779,11 +3766,11 @@ def upsample_nearest3d_backward_out(
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_nearest3d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_nearest3d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "upsample_nearest3d_backward", "input_size", 3)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "upsample_nearest3d_backward", "scales_d", 4)
     if scales_h is not None and type(scales_h) is not float:
@@ -3829,7 +3816,7 @@ def _upsample_nearest_exact1d(input, output_size, scales=None, *, out=None):
     if type(output_size) is int:
         output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
     try:
@@ -3863,7 +3850,7 @@ def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
     if type(output_size) is int:
         output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d", "output_size", 2)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "_upsample_nearest_exact1d", "scales", 3)
     try:
@@ -3896,11 +3883,11 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
     if type(output_size) is int:
         output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_nearest_exact1d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
     try:
@@ -3944,11 +3931,11 @@ def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size,
     if type(output_size) is int:
         output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_nearest_exact1d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_nearest_exact1d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "_upsample_nearest_exact1d_backward", "input_size", 3)
     if scales is not None and type(scales) is not float:
         scales = float_of(scales, "_upsample_nearest_exact1d_backward", "scales", 4)
     try:
@@ -3990,7 +3977,7 @@ def _upsample_nearest_exact2d(input, output_size, scales_h=None, scales_w=None, 
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
     if scales_w is not None and type(scales_w) is not float:
@@ -4029,7 +4016,7 @@ def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=No
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d", "output_size", 2)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_nearest_exact2d", "scales_h", 3)
     if scales_w is not None and type(scales_w) is not float:
@@ -4073,11 +4060,11 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_nearest_exact2d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
     if scales_w is not None and type(scales_w) is not float:
@@ -4126,11 +4113,11 @@ def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size,
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_nearest_exact2d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_nearest_exact2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "_upsample_nearest_exact2d_backward", "input_size", 3)
     if scales_h is not None and type(scales_h) is not float:
         scales_h = float_of(scales_h, "_upsample_nearest_exact2d_backward", "scales_h", 4)
     if scales_w is not None and type(scales_w) is not float:
@@ -4174,7 +4161,7 @@ def _upsample_nearest_exact3d(input, output_size, scales_d=None, scales_h=None, 
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "_upsample_nearest_exact3d", "scales_d", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -4223,7 +4210,7 @@ def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=No
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d", "output_size", 2)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "_upsample_nearest_exact3d", "scales_d", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -4282,11 +4269,11 @@ def _upsample_nearest_exact3d_backward(
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_nearest_exact3d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "_upsample_nearest_exact3d_backward", "scales_d", 4)
     if scales_h is not None and type(scales_h) is not float:
@@ -4354,11 +4341,11 @@ def _upsample_nearest_exact3d_backward_out(
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_nearest_exact3d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_nearest_exact3d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "_upsample_nearest_exact3d_backward", "input_size", 3)
     if scales_d is not None and type(scales_d) is not float:
         scales_d = float_of(scales_d, "_upsample_nearest_exact3d_backward", "scales_d", 4)
     if scales_h is not None and type(scales_h) is not float:
@@ -4411,7 +4398,7 @@ def upsample_linear1d(input, output_size, align_corners, scales=None, *, out=Non
     if type(output_size) is int:
         output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_linear1d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_linear1d", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
     if scales is not None and type(scales) is not float:
@@ -4450,7 +4437,7 @@ def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out
     if type(output_size) is int:
         output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_linear1d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_linear1d", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_linear1d", "align_corners", 3)
     if scales is not None and type(scales) is not float:
@@ -4488,11 +4475,11 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
     if type(output_size) is int:
         output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_linear1d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_linear1d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
     if scales is not None and type(scales) is not float:
@@ -4541,11 +4528,11 @@ def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_c
     if type(output_size) is int:
         output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_linear1d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_linear1d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "upsample_linear1d_backward", "input_size", 3)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_linear1d_backward", "align_corners", 4)
     if scales is not None and type(scales) is not float:
@@ -4589,7 +4576,7 @@ def upsample_bilinear2d(input, output_size, align_corners, scales_h=None, scales
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bilinear2d", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -4638,7 +4625,7 @@ def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, sc
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_bilinear2d", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bilinear2d", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -4697,11 +4684,11 @@ def upsample_bilinear2d_backward(
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_bilinear2d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_bilinear2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bilinear2d_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
@@ -4769,11 +4756,11 @@ def upsample_bilinear2d_backward_out(
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_bilinear2d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_bilinear2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "upsample_bilinear2d_backward", "input_size", 3)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bilinear2d_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
@@ -4826,7 +4813,7 @@ def upsample_trilinear3d(input, output_size, align_corners, scales_d=None, scale
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_trilinear3d", "align_corners", 3)
     if scales_d is not None and type(scales_d) is not float:
@@ -4880,7 +4867,7 @@ def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, s
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_trilinear3d", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_trilinear3d", "align_corners", 3)
     if scales_d is not None and type(scales_d) is not float:
@@ -4942,11 +4929,11 @@ def upsample_trilinear3d_backward(
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_trilinear3d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_trilinear3d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_trilinear3d_backward", "align_corners", 4)
     if scales_d is not None and type(scales_d) is not float:
@@ -5019,11 +5006,11 @@ def upsample_trilinear3d_backward_out(
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_trilinear3d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_trilinear3d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "upsample_trilinear3d_backward", "input_size", 3)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_trilinear3d_backward", "align_corners", 4)
     if scales_d is not None and type(scales_d) is not float:
@@ -5079,7 +5066,7 @@ def upsample_bicubic2d(input, output_size, align_corners, scales_h=None, scales_
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bicubic2d", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -5126,7 +5113,7 @@ def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, sca
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_bicubic2d", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bicubic2d", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -5172,11 +5159,11 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "upsample_bicubic2d_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "upsample_bicubic2d_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "upsample_bicubic2d_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "upsample_bicubic2d_backward", "input_size", 3)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "upsample_bicubic2d_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
@@ -5231,7 +5218,7 @@ def _upsample_bilinear2d_aa(input, output_size, align_corners, scales_h=None, sc
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -5282,7 +5269,7 @@ def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -5341,11 +5328,11 @@ def _upsample_bilinear2d_aa_backward(
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_bilinear2d_aa_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
@@ -5413,11 +5400,11 @@ def _upsample_bilinear2d_aa_backward_out(
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_bilinear2d_aa_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_bilinear2d_aa_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "_upsample_bilinear2d_aa_backward", "input_size", 3)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bilinear2d_aa_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
@@ -5470,7 +5457,7 @@ def _upsample_bicubic2d_aa(input, output_size, align_corners, scales_h=None, sca
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -5521,7 +5508,7 @@ def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None,
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -5580,11 +5567,11 @@ def _upsample_bicubic2d_aa_backward(
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_bicubic2d_aa_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
@@ -5652,11 +5639,11 @@ def _upsample_bicubic2d_aa_backward_out(
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_bicubic2d_aa_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_bicubic2d_aa_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "_upsample_bicubic2d_aa_backward", "input_size", 3)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_bicubic2d_aa_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
@@ -5709,7 +5696,7 @@ def _upsample_lanczos2d_aa(input, output_size, align_corners, scales_h=None, sca
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -5760,7 +5747,7 @@ def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None,
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa", "output_size", 2)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa", "align_corners", 3)
     if scales_h is not None and type(scales_h) is not float:
@@ -5819,11 +5806,11 @@ def _upsample_lanczos2d_aa_backward(
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_lanczos2d_aa_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
@@ -5891,11 +5878,11 @@ def _upsample_lanczos2d_aa_backward_out(
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "_upsample_lanczos2d_aa_backward", "output_size", 2)
+        output_size = sized_ints_of(output_size, "_upsample_lanczos2d_aa_backward", "output_size", 2)
     if type(input_size) is int:
         input_size = (input_size, input_size, input_size, input_size)
     elif type(input_size) is not tuple or input_size and type(input_size[0]) is not int:
-        input_size = ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
+        input_size = sized_ints_of(input_size, "_upsample_lanczos2d_aa_backward", "input_size", 3)
     if align_corners is not False and align_corners is not True:
         align_corners = bool_of(align_corners, "_upsample_lanczos2d_aa_backward", "align_corners", 4)
     if scales_h is not None and type(scales_h) is not float:
@@ -5945,21 +5932,21 @@ def max_pool3d(input, kernel_size, stride=(), padding=(0, 0, 0), dilation=(1, 1,
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "max_pool3d", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "max_pool3d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif stride is None:
         stride = ()
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "max_pool3d", "stride", 3)
+        stride = sized_ints_of(stride, "max_pool3d", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "max_pool3d", "padding", 4)
+        padding = sized_ints_of(padding, "max_pool3d", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "max_pool3d", "dilation", 5)
+        dilation = sized_ints_of(dilation, "max_pool3d", "dilation", 5)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool3d", "ceil_mode", 6)
     try:
@@ -5984,21 +5971,21 @@ def max_pool3d_with_indices(
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif stride is None:
         stride = ()
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "max_pool3d_with_indices", "stride", 3)
+        stride = sized_ints_of(stride, "max_pool3d_with_indices", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "max_pool3d_with_indices", "padding", 4)
+        padding = sized_ints_of(padding, "max_pool3d_with_indices", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
+        dilation = sized_ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
     try:
@@ -6050,21 +6037,21 @@ def max_pool3d_with_indices_out(
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "max_pool3d_with_indices", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif stride is None:
         stride = ()
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "max_pool3d_with_indices", "stride", 3)
+        stride = sized_ints_of(stride, "max_pool3d_with_indices", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "max_pool3d_with_indices", "padding", 4)
+        padding = sized_ints_of(padding, "max_pool3d_with_indices", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
+        dilation = sized_ints_of(dilation, "max_pool3d_with_indices", "dilation", 5)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
     if type(out) is not list and not isinstance(out, (list, tuple)):
@@ -6117,19 +6104,19 @@ def max_pool3d_with_indices_backward(grad_output, input, kernel_size, stride, pa
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "max_pool3d_with_indices_backward", "kernel_size", 3)
+        kernel_size = sized_ints_of(kernel_size, "max_pool3d_with_indices_backward", "kernel_size", 3)
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "max_pool3d_with_indices_backward", "stride", 4)
+        stride = sized_ints_of(stride, "max_pool3d_with_indices_backward", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "max_pool3d_with_indices_backward", "padding", 5)
+        padding = sized_ints_of(padding, "max_pool3d_with_indices_backward", "padding", 5)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "max_pool3d_with_indices_backward", "dilation", 6)
+        dilation = sized_ints_of(dilation, "max_pool3d_with_indices_backward", "dilation", 6)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool3d_with_indices_backward", "ceil_mode", 7)
     try:
@@ -6185,21 +6172,21 @@ def max_pool1d(input, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_
     if type(kernel_size) is int:
         kernel_size = (kernel_size,)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "max_pool1d", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "max_pool1d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride,)
     elif stride is None:
         stride = ()
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "max_pool1d", "stride", 3)
+        stride = sized_ints_of(stride, "max_pool1d", "stride", 3)
     if type(padding) is int:
         padding = (padding,)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "max_pool1d", "padding", 4)
+        padding = sized_ints_of(padding, "max_pool1d", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation,)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "max_pool1d", "dilation", 5)
+        dilation = sized_ints_of(dilation, "max_pool1d", "dilation", 5)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool1d", "ceil_mode", 6)
     try:
@@ -6219,21 +6206,21 @@ def max_pool1d_with_indices(input, kernel_size, stride=(), padding=(0,), dilatio
     if type(kernel_size) is int:
         kernel_size = (kernel_size,)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "max_pool1d_with_indices", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "max_pool1d_with_indices", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride,)
     elif stride is None:
         stride = ()
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "max_pool1d_with_indices", "stride", 3)
+        stride = sized_ints_of(stride, "max_pool1d_with_indices", "stride", 3)
     if type(padding) is int:
         padding = (padding,)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "max_pool1d_with_indices", "padding", 4)
+        padding = sized_ints_of(padding, "max_pool1d_with_indices", "padding", 4)
     if type(dilation) is int:
         dilation = (dilation,)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "max_pool1d_with_indices", "dilation", 5)
+        dilation = sized_ints_of(dilation, "max_pool1d_with_indices", "dilation", 5)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "max_pool1d_with_indices", "ceil_mode", 6)
     try:
@@ -6257,17 +6244,17 @@ def avg_pool1d(input, kernel_size, stride=(), padding=(0,), ceil_mode=False, cou
     if type(kernel_size) is int:
         kernel_size = (kernel_size,)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "avg_pool1d", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "avg_pool1d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride,)
     elif stride is None:
         stride = ()
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "avg_pool1d", "stride", 3)
+        stride = sized_ints_of(stride, "avg_pool1d", "stride", 3)
     if type(padding) is int:
         padding = (padding,)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "avg_pool1d", "padding", 4)
+        padding = sized_ints_of(padding, "avg_pool1d", "padding", 4)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool1d", "ceil_mode", 5)
     if count_include_pad is not False and count_include_pad is not True:
@@ -6306,17 +6293,17 @@ def avg_pool3d(
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "avg_pool3d", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "avg_pool3d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif stride is None:
         stride = ()
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "avg_pool3d", "stride", 3)
+        stride = sized_ints_of(stride, "avg_pool3d", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "avg_pool3d", "padding", 4)
+        padding = sized_ints_of(padding, "avg_pool3d", "padding", 4)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool3d", "ceil_mode", 5)
     if count_include_pad is not False and count_include_pad is not True:
@@ -6381,17 +6368,17 @@ def avg_pool3d_out(
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "avg_pool3d", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "avg_pool3d", "kernel_size", 2)
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif stride is None:
         stride = ()
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "avg_pool3d", "stride", 3)
+        stride = sized_ints_of(stride, "avg_pool3d", "stride", 3)
     if type(padding) is int:
         padding = (padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "avg_pool3d", "padding", 4)
+        padding = sized_ints_of(padding, "avg_pool3d", "padding", 4)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool3d", "ceil_mode", 5)
     if count_include_pad is not False and count_include_pad is not True:
@@ -6447,15 +6434,15 @@ def avg_pool3d_backward(
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "avg_pool3d_backward", "kernel_size", 3)
+        kernel_size = sized_ints_of(kernel_size, "avg_pool3d_backward", "kernel_size", 3)
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "avg_pool3d_backward", "stride", 4)
+        stride = sized_ints_of(stride, "avg_pool3d_backward", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "avg_pool3d_backward", "padding", 5)
+        padding = sized_ints_of(padding, "avg_pool3d_backward", "padding", 5)
     if ceil_mode is not False and ceil_mode is not True:
         ceil_mode = bool_of(ceil_mode, "avg_pool3d_backward", "ceil_mode", 6)
     if count_include_pad is not False and count_include_pad is not True:
@@ -6517,67 +6504,52 @@ def avg_pool3d_backward(
         ) from None
 
 
-def adaptive_avg_pool1d(input, output_size, *more_output_size):
+def adaptive_avg_pool1d(input, output_size):
     """adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor"""
     if state.interceptors and intercepts(adaptive_avg_pool1d, input):
-        return call(adaptive_avg_pool1d, input, output_size, *more_output_size)
+        return call(adaptive_avg_pool1d, input, output_size)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(adaptive_avg_pool1d, input, output_size, *more_output_size)
+        return raise_bad_argument(adaptive_avg_pool1d, input, output_size)
     if type(output_size) is int:
-        output_size = (output_size,) + more_output_size
+        output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(
-            (output_size,) + more_output_size if more_output_size else output_size,
-            "adaptive_avg_pool1d",
-            "output_size",
-            2,
-        )
+        output_size = sized_ints_of(output_size, "adaptive_avg_pool1d", "output_size", 2)
     try:
         return composite.adaptive_avg_pool1d(input, output_size)
     except CALL_ERRORS as error:
         raise explained(error, adaptive_avg_pool1d, (adaptive_avg_pool1d,), (input, output_size), {}) from None
 
 
-def adaptive_avg_pool3d(input, output_size, *more_output_size, out=None):
+def adaptive_avg_pool3d(input, output_size, *, out=None):
     """adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
     if state.interceptors and intercepts(adaptive_avg_pool3d, input):
-        return call(adaptive_avg_pool3d, input, output_size, *more_output_size, out=out)
+        return call(adaptive_avg_pool3d, input, output_size, out=out)
     if out is not None:
-        return adaptive_avg_pool3d_out(input, output_size, *more_output_size, out=out)
+        return adaptive_avg_pool3d_out(input, output_size, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(adaptive_avg_pool3d, input, output_size, *more_output_size, out=out)
+        return raise_bad_argument(adaptive_avg_pool3d, input, output_size, out=out)
     if type(output_size) is int:
-        output_size = (output_size,) + more_output_size
+        output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(
-            (output_size,) + more_output_size if more_output_size else output_size,
-            "adaptive_avg_pool3d",
-            "output_size",
-            2,
-        )
+        output_size = sized_ints_of(output_size, "adaptive_avg_pool3d", "output_size", 2)
     try:
         return composite.adaptive_avg_pool3d(input, output_size)
     except CALL_ERRORS as error:
         raise explained(error, adaptive_avg_pool3d, (adaptive_avg_pool3d,), (input, output_size), {}) from None
 
 
-def adaptive_avg_pool3d_out(input, output_size, *more_output_size, out):
+def adaptive_avg_pool3d_out(input, output_size, *, out):
     """adaptive_avg_pool3d.out(Tensor self, SymInt[3] output_size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(adaptive_avg_pool3d_out, input, out):
-        return call(adaptive_avg_pool3d_out, input, output_size, *more_output_size, out=out)
+        return call(adaptive_avg_pool3d_out, input, output_size, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(adaptive_avg_pool3d_out, input, output_size, *more_output_size, out=out)
+        return raise_bad_argument(adaptive_avg_pool3d_out, input, output_size, out=out)
     if not isinstance(out, Tensor):
-        return raise_bad_argument(adaptive_avg_pool3d_out, input, output_size, *more_output_size, out=out)
+        return raise_bad_argument(adaptive_avg_pool3d_out, input, output_size, out=out)
     if type(output_size) is int:
-        output_size = (output_size,) + more_output_size
+        output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(
-            (output_size,) + more_output_size if more_output_size else output_size,
-            "adaptive_avg_pool3d",
-            "output_size",
-            2,
-        )
+        output_size = sized_ints_of(output_size, "adaptive_avg_pool3d", "output_size", 2)
     refuse_grad("adaptive_avg_pool3d", input, out)
     return composite.adaptive_avg_pool3d_out(input, output_size, out=out)
 
@@ -6585,23 +6557,18 @@ def adaptive_avg_pool3d_out(input, output_size, *more_output_size, out):
 __adaptive_avg_pool3d_kernels = kernel_table("_adaptive_avg_pool3d")
 
 
-def _adaptive_avg_pool3d(input, output_size, *more_output_size):
+def _adaptive_avg_pool3d(input, output_size):
     """_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
     if state.interceptors and intercepts(_adaptive_avg_pool3d, input):
-        return call(_adaptive_avg_pool3d, input, output_size, *more_output_size)
+        return call(_adaptive_avg_pool3d, input, output_size)
     if type(output_size) is int:
-        output_size = (output_size,) + more_output_size
+        output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(
-            (output_size,) + more_output_size if more_output_size else output_size,
-            "_adaptive_avg_pool3d",
-            "output_size",
-            2,
-        )
+        output_size = sized_ints_of(output_size, "_adaptive_avg_pool3d", "output_size", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return raise_bad_argument(_adaptive_avg_pool3d, input, output_size, *more_output_size)
+        return raise_bad_argument(_adaptive_avg_pool3d, input, output_size)
     node = None
     if (
         input._mt_edge is not None
@@ -6649,21 +6616,16 @@ def _adaptive_avg_pool3d_backward(grad_output, input):
         raise in_torchs_words(error) from None
 
 
-def adaptive_max_pool1d(input, output_size, *more_output_size):
+def adaptive_max_pool1d(input, output_size):
     """adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(adaptive_max_pool1d, input):
-        return call(adaptive_max_pool1d, input, output_size, *more_output_size)
+        return call(adaptive_max_pool1d, input, output_size)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(adaptive_max_pool1d, input, output_size, *more_output_size)
+        return raise_bad_argument(adaptive_max_pool1d, input, output_size)
     if type(output_size) is int:
-        output_size = (output_size,) + more_output_size
+        output_size = (output_size,)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(
-            (output_size,) + more_output_size if more_output_size else output_size,
-            "adaptive_max_pool1d",
-            "output_size",
-            2,
-        )
+        output_size = sized_ints_of(output_size, "adaptive_max_pool1d", "output_size", 2)
     try:
         return composite.adaptive_max_pool1d(input, output_size)
     except CALL_ERRORS as error:
@@ -6673,25 +6635,20 @@ def adaptive_max_pool1d(input, output_size, *more_output_size):
 _adaptive_max_pool2d_kernels = kernel_table("adaptive_max_pool2d")
 
 
-def adaptive_max_pool2d(input, output_size, *more_output_size, out=None):
+def adaptive_max_pool2d(input, output_size, *, out=None):
     """adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(adaptive_max_pool2d, input):
-        return call(adaptive_max_pool2d, input, output_size, *more_output_size, out=out)
+        return call(adaptive_max_pool2d, input, output_size, out=out)
     if out is not None:
-        return adaptive_max_pool2d_out(input, output_size, *more_output_size, out=out)
+        return adaptive_max_pool2d_out(input, output_size, out=out)
     if type(output_size) is int:
-        output_size = (output_size,) + more_output_size
+        output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(
-            (output_size,) + more_output_size if more_output_size else output_size,
-            "adaptive_max_pool2d",
-            "output_size",
-            2,
-        )
+        output_size = sized_ints_of(output_size, "adaptive_max_pool2d", "output_size", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return raise_bad_argument(adaptive_max_pool2d, input, output_size, *more_output_size, out=out)
+        return raise_bad_argument(adaptive_max_pool2d, input, output_size, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -6713,26 +6670,21 @@ def adaptive_max_pool2d(input, output_size, *more_output_size, out=None):
     return result0, result1
 
 
-def adaptive_max_pool2d_out(input, output_size, *more_output_size, out):
+def adaptive_max_pool2d_out(input, output_size, *, out):
     """adaptive_max_pool2d.out(Tensor self, int[2] output_size, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
     if state.interceptors and intercepts(adaptive_max_pool2d_out, input, out):
-        return call(adaptive_max_pool2d_out, input, output_size, *more_output_size, out=out)
+        return call(adaptive_max_pool2d_out, input, output_size, out=out)
     if type(output_size) is int:
-        output_size = (output_size,) + more_output_size
+        output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(
-            (output_size,) + more_output_size if more_output_size else output_size,
-            "adaptive_max_pool2d",
-            "output_size",
-            2,
-        )
+        output_size = sized_ints_of(output_size, "adaptive_max_pool2d", "output_size", 2)
     if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(adaptive_max_pool2d_out, input, output_size, *more_output_size, out=out)
+        return raise_bad_argument(adaptive_max_pool2d_out, input, output_size, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
-        return raise_bad_argument(adaptive_max_pool2d_out, input, output_size, *more_output_size, out=out)
+        return raise_bad_argument(adaptive_max_pool2d_out, input, output_size, out=out)
     refuse_grad("adaptive_max_pool2d", input, *out)
     try:
         arrays = _adaptive_max_pool2d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
@@ -6818,11 +6770,11 @@ def fractional_max_pool2d(input, kernel_size, output_size, random_samples, *, ou
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "fractional_max_pool2d", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "fractional_max_pool2d", "kernel_size", 2)
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
+        output_size = sized_ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
     try:
         input_array = input._mt_array
         random_samples_array = random_samples._mt_array
@@ -6868,11 +6820,11 @@ def fractional_max_pool2d_out(input, kernel_size, output_size, random_samples, *
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "fractional_max_pool2d", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "fractional_max_pool2d", "kernel_size", 2)
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
+        output_size = sized_ints_of(output_size, "fractional_max_pool2d", "output_size", 3)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(fractional_max_pool2d_out, input, kernel_size, output_size, random_samples, out=out)
     try:
@@ -6910,11 +6862,11 @@ def fractional_max_pool2d_backward(grad_output, input, kernel_size, output_size,
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "fractional_max_pool2d_backward", "kernel_size", 3)
+        kernel_size = sized_ints_of(kernel_size, "fractional_max_pool2d_backward", "kernel_size", 3)
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "fractional_max_pool2d_backward", "output_size", 4)
+        output_size = sized_ints_of(output_size, "fractional_max_pool2d_backward", "output_size", 4)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -6961,11 +6913,11 @@ def fractional_max_pool3d(input, kernel_size, output_size, random_samples, *, ou
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "fractional_max_pool3d", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "fractional_max_pool3d", "kernel_size", 2)
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
+        output_size = sized_ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
     try:
         input_array = input._mt_array
         random_samples_array = random_samples._mt_array
@@ -7011,11 +6963,11 @@ def fractional_max_pool3d_out(input, kernel_size, output_size, random_samples, *
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "fractional_max_pool3d", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "fractional_max_pool3d", "kernel_size", 2)
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
+        output_size = sized_ints_of(output_size, "fractional_max_pool3d", "output_size", 3)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(fractional_max_pool3d_out, input, kernel_size, output_size, random_samples, out=out)
     try:
@@ -7053,11 +7005,11 @@ def fractional_max_pool3d_backward(grad_output, input, kernel_size, output_size,
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "fractional_max_pool3d_backward", "kernel_size", 3)
+        kernel_size = sized_ints_of(kernel_size, "fractional_max_pool3d_backward", "kernel_size", 3)
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "fractional_max_pool3d_backward", "output_size", 4)
+        output_size = sized_ints_of(output_size, "fractional_max_pool3d_backward", "output_size", 4)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7113,25 +7065,20 @@ def conv_tbc(input, weight, bias, pad=0):
 _adaptive_max_pool3d_kernels = kernel_table("adaptive_max_pool3d")
 
 
-def adaptive_max_pool3d(input, output_size, *more_output_size, out=None):
+def adaptive_max_pool3d(input, output_size, *, out=None):
     """adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"""
     if state.interceptors and intercepts(adaptive_max_pool3d, input):
-        return call(adaptive_max_pool3d, input, output_size, *more_output_size, out=out)
+        return call(adaptive_max_pool3d, input, output_size, out=out)
     if out is not None:
-        return adaptive_max_pool3d_out(input, output_size, *more_output_size, out=out)
+        return adaptive_max_pool3d_out(input, output_size, out=out)
     if type(output_size) is int:
-        output_size = (output_size,) + more_output_size
+        output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(
-            (output_size,) + more_output_size if more_output_size else output_size,
-            "adaptive_max_pool3d",
-            "output_size",
-            2,
-        )
+        output_size = sized_ints_of(output_size, "adaptive_max_pool3d", "output_size", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return raise_bad_argument(adaptive_max_pool3d, input, output_size, *more_output_size, out=out)
+        return raise_bad_argument(adaptive_max_pool3d, input, output_size, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -7153,26 +7100,21 @@ def adaptive_max_pool3d(input, output_size, *more_output_size, out=None):
     return result0, result1
 
 
-def adaptive_max_pool3d_out(input, output_size, *more_output_size, out):
+def adaptive_max_pool3d_out(input, output_size, *, out):
     """adaptive_max_pool3d.out(Tensor self, int[3] output_size, *, Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))"""
     if state.interceptors and intercepts(adaptive_max_pool3d_out, input, out):
-        return call(adaptive_max_pool3d_out, input, output_size, *more_output_size, out=out)
+        return call(adaptive_max_pool3d_out, input, output_size, out=out)
     if type(output_size) is int:
-        output_size = (output_size,) + more_output_size
+        output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(
-            (output_size,) + more_output_size if more_output_size else output_size,
-            "adaptive_max_pool3d",
-            "output_size",
-            2,
-        )
+        output_size = sized_ints_of(output_size, "adaptive_max_pool3d", "output_size", 2)
     if type(out) is not list and not isinstance(out, (list, tuple)):
-        return raise_bad_argument(adaptive_max_pool3d_out, input, output_size, *more_output_size, out=out)
+        return raise_bad_argument(adaptive_max_pool3d_out, input, output_size, out=out)
     try:
         input_array = input._mt_array
         out_arrays = tuple([tensor._mt_array for tensor in out])
     except (AttributeError, TypeError):
-        return raise_bad_argument(adaptive_max_pool3d_out, input, output_size, *more_output_size, out=out)
+        return raise_bad_argument(adaptive_max_pool3d_out, input, output_size, out=out)
     refuse_grad("adaptive_max_pool3d", input, *out)
     try:
         arrays = _adaptive_max_pool3d_kernels[type(input_array)](input_array, output_size, out=out_arrays)
@@ -7229,7 +7171,7 @@ def max_unpool2d(input, indices, output_size):
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "max_unpool2d", "output_size", 3)
+        output_size = sized_ints_of(output_size, "max_unpool2d", "output_size", 3)
     try:
         input_array = input._mt_array
         indices_array = indices._mt_array
@@ -7261,15 +7203,15 @@ def max_unpool3d(input, indices, output_size, stride, padding):
     if type(output_size) is int:
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "max_unpool3d", "output_size", 3)
+        output_size = sized_ints_of(output_size, "max_unpool3d", "output_size", 3)
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "max_unpool3d", "stride", 4)
+        stride = sized_ints_of(stride, "max_unpool3d", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "max_unpool3d", "padding", 5)
+        padding = sized_ints_of(padding, "max_unpool3d", "padding", 5)
     try:
         input_array = input._mt_array
         indices_array = indices._mt_array
@@ -7305,19 +7247,19 @@ def im2col(input, kernel_size, dilation, padding, stride):
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "im2col", "kernel_size", 2)
+        kernel_size = sized_ints_of(kernel_size, "im2col", "kernel_size", 2)
     if type(dilation) is int:
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "im2col", "dilation", 3)
+        dilation = sized_ints_of(dilation, "im2col", "dilation", 3)
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "im2col", "padding", 4)
+        padding = sized_ints_of(padding, "im2col", "padding", 4)
     if type(stride) is int:
         stride = (stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "im2col", "stride", 5)
+        stride = sized_ints_of(stride, "im2col", "stride", 5)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7352,23 +7294,23 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
     if type(output_size) is int:
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
-        output_size = ints_of(output_size, "col2im", "output_size", 2)
+        output_size = sized_ints_of(output_size, "col2im", "output_size", 2)
     if type(kernel_size) is int:
         kernel_size = (kernel_size, kernel_size)
     elif type(kernel_size) is not tuple or kernel_size and type(kernel_size[0]) is not int:
-        kernel_size = ints_of(kernel_size, "col2im", "kernel_size", 3)
+        kernel_size = sized_ints_of(kernel_size, "col2im", "kernel_size", 3)
     if type(dilation) is int:
         dilation = (dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "col2im", "dilation", 4)
+        dilation = sized_ints_of(dilation, "col2im", "dilation", 4)
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "col2im", "padding", 5)
+        padding = sized_ints_of(padding, "col2im", "padding", 5)
     if type(stride) is int:
         stride = (stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "col2im", "stride", 6)
+        stride = sized_ints_of(stride, "col2im", "stride", 6)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -7399,20 +7341,20 @@ def col2im(input, output_size, kernel_size, dilation, padding, stride):
 _reflection_pad1d_kernels = kernel_table("reflection_pad1d")
 
 
-def reflection_pad1d(input, padding, *more_padding, out=None):
+def reflection_pad1d(input, padding, *, out=None):
     """reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
     if state.interceptors and intercepts(reflection_pad1d, input):
-        return call(reflection_pad1d, input, padding, *more_padding, out=out)
+        return call(reflection_pad1d, input, padding, out=out)
     if out is not None:
-        return reflection_pad1d_out(input, padding, *more_padding, out=out)
+        return reflection_pad1d_out(input, padding, out=out)
     if type(padding) is int:
-        padding = (padding,) + more_padding
+        padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad1d", "padding", 2)
+        padding = sized_ints_of(padding, "reflection_pad1d", "padding", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return raise_bad_argument(reflection_pad1d, input, padding, *more_padding, out=out)
+        return raise_bad_argument(reflection_pad1d, input, padding, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -7430,19 +7372,19 @@ def reflection_pad1d(input, padding, *more_padding, out=None):
         raise explained(error, reflection_pad1d, (reflection_pad1d,), (input, padding), {}) from None
 
 
-def reflection_pad1d_out(input, padding, *more_padding, out):
+def reflection_pad1d_out(input, padding, *, out):
     """reflection_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(reflection_pad1d_out, input, out):
-        return call(reflection_pad1d_out, input, padding, *more_padding, out=out)
+        return call(reflection_pad1d_out, input, padding, out=out)
     if type(padding) is int:
-        padding = (padding,) + more_padding
+        padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad1d", "padding", 2)
+        padding = sized_ints_of(padding, "reflection_pad1d", "padding", 2)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
     except AttributeError:
-        return raise_bad_argument(reflection_pad1d_out, input, padding, *more_padding, out=out)
+        return raise_bad_argument(reflection_pad1d_out, input, padding, out=out)
     refuse_grad("reflection_pad1d", input, out)
     try:
         adopt_result(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
@@ -7462,7 +7404,7 @@ def reflection_pad1d_backward(grad_output, input, padding):
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "reflection_pad1d_backward", "padding", 3)
+        padding = sized_ints_of(padding, "reflection_pad1d_backward", "padding", 3)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7492,18 +7434,18 @@ def reflection_pad1d_backward(grad_output, input, padding):
 _reflection_pad2d_kernels = kernel_table("reflection_pad2d")
 
 
-def reflection_pad2d(input, padding, *more_padding):
+def reflection_pad2d(input, padding):
     """reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
     if state.interceptors and intercepts(reflection_pad2d, input):
-        return call(reflection_pad2d, input, padding, *more_padding)
+        return call(reflection_pad2d, input, padding)
     if type(padding) is int:
-        padding = (padding,) + more_padding
+        padding = (padding, padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad2d", "padding", 2)
+        padding = sized_ints_of(padding, "reflection_pad2d", "padding", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return raise_bad_argument(reflection_pad2d, input, padding, *more_padding)
+        return raise_bad_argument(reflection_pad2d, input, padding)
     node = None
     if (
         input._mt_edge is not None
@@ -7531,7 +7473,7 @@ def reflection_pad2d_backward(grad_output, input, padding):
     if type(padding) is int:
         padding = (padding, padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "reflection_pad2d_backward", "padding", 3)
+        padding = sized_ints_of(padding, "reflection_pad2d_backward", "padding", 3)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7561,18 +7503,18 @@ def reflection_pad2d_backward(grad_output, input, padding):
 _reflection_pad3d_kernels = kernel_table("reflection_pad3d")
 
 
-def reflection_pad3d(input, padding, *more_padding):
+def reflection_pad3d(input, padding):
     """reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
     if state.interceptors and intercepts(reflection_pad3d, input):
-        return call(reflection_pad3d, input, padding, *more_padding)
+        return call(reflection_pad3d, input, padding)
     if type(padding) is int:
-        padding = (padding,) + more_padding
+        padding = (padding, padding, padding, padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of((padding,) + more_padding if more_padding else padding, "reflection_pad3d", "padding", 2)
+        padding = sized_ints_of(padding, "reflection_pad3d", "padding", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return raise_bad_argument(reflection_pad3d, input, padding, *more_padding)
+        return raise_bad_argument(reflection_pad3d, input, padding)
     node = None
     if (
         input._mt_edge is not None
@@ -7600,7 +7542,7 @@ def reflection_pad3d_backward(grad_output, input, padding):
     if type(padding) is int:
         padding = (padding, padding, padding, padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "reflection_pad3d_backward", "padding", 3)
+        padding = sized_ints_of(padding, "reflection_pad3d_backward", "padding", 3)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7630,20 +7572,20 @@ def reflection_pad3d_backward(grad_output, input, padding):
 _replication_pad1d_kernels = kernel_table("replication_pad1d")
 
 
-def replication_pad1d(input, padding, *more_padding, out=None):
+def replication_pad1d(input, padding, *, out=None):
     """replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
     if state.interceptors and intercepts(replication_pad1d, input):
-        return call(replication_pad1d, input, padding, *more_padding, out=out)
+        return call(replication_pad1d, input, padding, out=out)
     if out is not None:
-        return replication_pad1d_out(input, padding, *more_padding, out=out)
+        return replication_pad1d_out(input, padding, out=out)
     if type(padding) is int:
-        padding = (padding,) + more_padding
+        padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad1d", "padding", 2)
+        padding = sized_ints_of(padding, "replication_pad1d", "padding", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return raise_bad_argument(replication_pad1d, input, padding, *more_padding, out=out)
+        return raise_bad_argument(replication_pad1d, input, padding, out=out)
     node = None
     if (
         input._mt_edge is not None
@@ -7661,19 +7603,19 @@ def replication_pad1d(input, padding, *more_padding, out=None):
         raise explained(error, replication_pad1d, (replication_pad1d,), (input, padding), {}) from None
 
 
-def replication_pad1d_out(input, padding, *more_padding, out):
+def replication_pad1d_out(input, padding, *, out):
     """replication_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(replication_pad1d_out, input, out):
-        return call(replication_pad1d_out, input, padding, *more_padding, out=out)
+        return call(replication_pad1d_out, input, padding, out=out)
     if type(padding) is int:
-        padding = (padding,) + more_padding
+        padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad1d", "padding", 2)
+        padding = sized_ints_of(padding, "replication_pad1d", "padding", 2)
     try:
         input_array = input._mt_array
         out_array = out._mt_array
     except AttributeError:
-        return raise_bad_argument(replication_pad1d_out, input, padding, *more_padding, out=out)
+        return raise_bad_argument(replication_pad1d_out, input, padding, out=out)
     refuse_grad("replication_pad1d", input, out)
     try:
         adopt_result(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
@@ -7693,7 +7635,7 @@ def replication_pad1d_backward(grad_output, input, padding):
     if type(padding) is int:
         padding = (padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "replication_pad1d_backward", "padding", 3)
+        padding = sized_ints_of(padding, "replication_pad1d_backward", "padding", 3)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7723,18 +7665,18 @@ def replication_pad1d_backward(grad_output, input, padding):
 _replication_pad2d_kernels = kernel_table("replication_pad2d")
 
 
-def replication_pad2d(input, padding, *more_padding):
+def replication_pad2d(input, padding):
     """replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
     if state.interceptors and intercepts(replication_pad2d, input):
-        return call(replication_pad2d, input, padding, *more_padding)
+        return call(replication_pad2d, input, padding)
     if type(padding) is int:
-        padding = (padding,) + more_padding
+        padding = (padding, padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad2d", "padding", 2)
+        padding = sized_ints_of(padding, "replication_pad2d", "padding", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return raise_bad_argument(replication_pad2d, input, padding, *more_padding)
+        return raise_bad_argument(replication_pad2d, input, padding)
     node = None
     if (
         input._mt_edge is not None
@@ -7762,7 +7704,7 @@ def replication_pad2d_backward(grad_output, input, padding):
     if type(padding) is int:
         padding = (padding, padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "replication_pad2d_backward", "padding", 3)
+        padding = sized_ints_of(padding, "replication_pad2d_backward", "padding", 3)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7792,18 +7734,18 @@ def replication_pad2d_backward(grad_output, input, padding):
 _replication_pad3d_kernels = kernel_table("replication_pad3d")
 
 
-def replication_pad3d(input, padding, *more_padding):
+def replication_pad3d(input, padding):
     """replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
     if state.interceptors and intercepts(replication_pad3d, input):
-        return call(replication_pad3d, input, padding, *more_padding)
+        return call(replication_pad3d, input, padding)
     if type(padding) is int:
-        padding = (padding,) + more_padding
+        padding = (padding, padding, padding, padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of((padding,) + more_padding if more_padding else padding, "replication_pad3d", "padding", 2)
+        padding = sized_ints_of(padding, "replication_pad3d", "padding", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return raise_bad_argument(replication_pad3d, input, padding, *more_padding)
+        return raise_bad_argument(replication_pad3d, input, padding)
     node = None
     if (
         input._mt_edge is not None
@@ -7831,7 +7773,7 @@ def replication_pad3d_backward(grad_output, input, padding):
     if type(padding) is int:
         padding = (padding, padding, padding, padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "replication_pad3d_backward", "padding", 3)
+        padding = sized_ints_of(padding, "replication_pad3d_backward", "padding", 3)
     try:
         grad_output_array = grad_output._mt_array
         input_array = input._mt_array
@@ -7877,21 +7819,21 @@ def conv_transpose1d(input, weight, bias=None, stride=(1,), padding=(0,), output
     if type(stride) is int:
         stride = (stride,)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "conv_transpose1d", "stride", 4)
+        stride = sized_ints_of(stride, "conv_transpose1d", "stride", 4)
     if type(padding) is int:
         padding = (padding,)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "conv_transpose1d", "padding", 5)
+        padding = sized_ints_of(padding, "conv_transpose1d", "padding", 5)
     if type(output_padding) is int:
         output_padding = (output_padding,)
     elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
-        output_padding = ints_of(output_padding, "conv_transpose1d", "output_padding", 6)
+        output_padding = sized_ints_of(output_padding, "conv_transpose1d", "output_padding", 6)
     if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = int_of(groups, "conv_transpose1d", "groups", 7)
+        groups = index_of(groups, "conv_transpose1d", "groups", 7)
     if type(dilation) is int:
         dilation = (dilation,)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "conv_transpose1d", "dilation", 8)
+        dilation = sized_ints_of(dilation, "conv_transpose1d", "dilation", 8)
     try:
         return composite.conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation)
     except CALL_ERRORS as error:
@@ -7932,21 +7874,21 @@ def conv_transpose3d(
     if type(stride) is int:
         stride = (stride, stride, stride)
     elif type(stride) is not tuple or stride and type(stride[0]) is not int:
-        stride = ints_of(stride, "conv_transpose3d", "stride", 4)
+        stride = sized_ints_of(stride, "conv_transpose3d", "stride", 4)
     if type(padding) is int:
         padding = (padding, padding, padding)
     elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-        padding = ints_of(padding, "conv_transpose3d", "padding", 5)
+        padding = sized_ints_of(padding, "conv_transpose3d", "padding", 5)
     if type(output_padding) is int:
         output_padding = (output_padding, output_padding, output_padding)
     elif type(output_padding) is not tuple or output_padding and type(output_padding[0]) is not int:
-        output_padding = ints_of(output_padding, "conv_transpose3d", "output_padding", 6)
+        output_padding = sized_ints_of(output_padding, "conv_transpose3d", "output_padding", 6)
     if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = int_of(groups, "conv_transpose3d", "groups", 7)
+        groups = index_of(groups, "conv_transpose3d", "groups", 7)
     if type(dilation) is int:
         dilation = (dilation, dilation, dilation)
     elif type(dilation) is not tuple or dilation and type(dilation[0]) is not int:
-        dilation = ints_of(dilation, "conv_transpose3d", "dilation", 8)
+        dilation = sized_ints_of(dilation, "conv_transpose3d", "dilation", 8)
     try:
         return composite.conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation)
     except CALL_ERRORS as error:
@@ -8020,7 +7962,7 @@ def channel_shuffle(input, groups):
     if not isinstance(input, Tensor):
         return raise_bad_argument(channel_shuffle, input, groups)
     if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = int_of(groups, "channel_shuffle", "groups", 2)
+        groups = index_of(groups, "channel_shuffle", "groups", 2)
     node = None
     if (
         input._mt_edge is not None
@@ -8048,7 +7990,7 @@ def native_channel_shuffle(input, groups):
     if not isinstance(input, Tensor):
         return raise_bad_argument(native_channel_shuffle, input, groups)
     if type(groups) is not int or not -(2**63) <= groups < 2**63:
-        groups = int_of(groups, "native_channel_shuffle", "groups", 2)
+        groups = index_of(groups, "native_channel_shuffle", "groups", 2)
     try:
         return composite.channel_shuffle(input, groups)
     except CALL_ERRORS as error:
@@ -8418,11 +8360,11 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     if bias is not None and not isinstance(bias, Tensor):
         return raise_bad_argument(native_group_norm, input, weight, bias, N, C, HxW, group, eps)
     if type(N) is not int or not -(2**63) <= N < 2**63:
-        N = int_of(N, "native_group_norm", "N", 4)
+        N = index_of(N, "native_group_norm", "N", 4)
     if type(C) is not int or not -(2**63) <= C < 2**63:
-        C = int_of(C, "native_group_norm", "C", 5)
+        C = index_of(C, "native_group_norm", "C", 5)
     if type(HxW) is not int or not -(2**63) <= HxW < 2**63:
-        HxW = int_of(HxW, "native_group_norm", "HxW", 6)
+        HxW = index_of(HxW, "native_group_norm", "HxW", 6)
     if type(group) is not int or not -(2**63) <= group < 2**63:
         group = int_of(group, "native_group_norm", "group", 7)
     if type(eps) is not float:
@@ -8488,11 +8430,11 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, g
             native_group_norm_backward, grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
         )
     if type(N) is not int or not -(2**63) <= N < 2**63:
-        N = int_of(N, "native_group_norm_backward", "N", 6)
+        N = index_of(N, "native_group_norm_backward", "N", 6)
     if type(C) is not int or not -(2**63) <= C < 2**63:
-        C = int_of(C, "native_group_norm_backward", "C", 7)
+        C = index_of(C, "native_group_norm_backward", "C", 7)
     if type(HxW) is not int or not -(2**63) <= HxW < 2**63:
-        HxW = int_of(HxW, "native_group_norm_backward", "HxW", 8)
+        HxW = index_of(HxW, "native_group_norm_backward", "HxW", 8)
     if type(group) is not int or not -(2**63) <= group < 2**63:
         group = int_of(group, "native_group_norm_backward", "group", 9)
     if len(output_mask) != 3:

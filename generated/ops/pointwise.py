@@ -14128,7 +14128,16 @@ def isin_Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=Fa
 
 
 def isin(
-    elements=..., test_elements=..., *, test_element=..., element=..., assume_unique=False, invert=False, out=None
+    _elements=...,
+    _test_elements=...,
+    *,
+    elements=...,
+    test_elements=...,
+    test_element=...,
+    element=...,
+    assume_unique=False,
+    invert=False,
+    out=None,
 ):
     """isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor
     isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor
@@ -14137,10 +14146,30 @@ def isin(
     isin(elements, test_element, *, assume_unique=False, invert=False, out=None)
     isin(element, test_elements, *, assume_unique=False, invert=False, out=None)
     """
-    if isinstance(as_operand(test_elements), WrappedNumber):
-        test_element, test_elements = test_elements, ...
-    if isinstance(as_operand(elements), WrappedNumber):
-        element, elements = elements, ...
+    if _test_elements is not ...:
+        if test_elements is not ... or test_element is not ...:
+            return raise_no_overload(
+                isin,
+                (isin_Tensor_Tensor, isin_Tensor_Scalar, isin_Scalar_Tensor),
+                (elements, _test_elements, test_element, element),
+                {"assume_unique": assume_unique, "invert": invert, "out": out},
+            )
+        if isinstance(as_operand(_test_elements), WrappedNumber):
+            test_element = _test_elements
+        else:
+            test_elements = _test_elements
+    if _elements is not ...:
+        if elements is not ... or element is not ...:
+            return raise_no_overload(
+                isin,
+                (isin_Tensor_Tensor, isin_Tensor_Scalar, isin_Scalar_Tensor),
+                (_elements, test_elements, test_element, element),
+                {"assume_unique": assume_unique, "invert": invert, "out": out},
+            )
+        if isinstance(as_operand(_elements), WrappedNumber):
+            element = _elements
+        else:
+            elements = _elements
     try:
         if elements is not ... and test_elements is not ...:
             return isin_Tensor_Tensor(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)

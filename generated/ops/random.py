@@ -23,11 +23,13 @@ from mindtorch.dispatch.arguments import (
     explained,
     float_of,
     generator_of,
+    index_of,
     int_of,
     ints_of,
     overload_for,
     raise_bad_argument,
     raise_no_overload,
+    separate_ints_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.factory import check_options, check_out_options
@@ -460,6 +462,8 @@ def random_(*args, **kwargs):
     """
     overload = overload_for((random__default, random__to, random__from), args, kwargs)
     if overload is not None:
+        if "from" in kwargs:
+            kwargs["from_"] = kwargs.pop("from")
         return overload(*args, **kwargs)
     return raise_no_overload(random_, (random__default, random__to, random__from), args, kwargs)
 
@@ -900,8 +904,8 @@ def rand(
         return flagged(rand_out(size, *more_size, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "rand", "size", 1)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "rand", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
@@ -923,8 +927,8 @@ def rand_out(size, *more_size, out):
         return raise_bad_argument(rand_out, size, *more_size, out=out)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "rand", "size", 1)
     if out._mt_edge is not None:
         refuse_unwritable("aten::rand", (out,))
     result = composite.rand_out(size, out=out)
@@ -955,8 +959,8 @@ def rand_generator(
         return flagged(rand_generator_out(size, *more_size, generator=generator, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "rand", "size", 1)
     if generator is not None:
         generator = generator_of(generator, "rand", "generator")
     if dtype is not None and type(dtype) is not Dtype:
@@ -982,8 +986,8 @@ def rand_generator_out(size, *more_size, generator, out):
         return raise_bad_argument(rand_generator_out, size, *more_size, generator=generator, out=out)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "rand", "size", 1)
     if generator is not None:
         generator = generator_of(generator, "rand", "generator")
     if out._mt_edge is not None:
@@ -1036,8 +1040,8 @@ def randn(
         return flagged(randn_out(size, *more_size, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "randn", "size", 1)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randn", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
@@ -1059,8 +1063,8 @@ def randn_out(size, *more_size, out):
         return raise_bad_argument(randn_out, size, *more_size, out=out)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "randn", "size", 1)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randn", (out,))
     result = composite.randn_out(size, out=out)
@@ -1091,8 +1095,8 @@ def randn_generator(
         return flagged(randn_generator_out(size, *more_size, generator=generator, out=out), requires_grad)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "randn", "size", 1)
     if generator is not None:
         generator = generator_of(generator, "randn", "generator")
     if dtype is not None and type(dtype) is not Dtype:
@@ -1118,8 +1122,8 @@ def randn_generator_out(size, *more_size, generator, out):
         return raise_bad_argument(randn_generator_out, size, *more_size, generator=generator, out=out)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "randn", "size", 1)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "randn", "size", 1)
     if generator is not None:
         generator = generator_of(generator, "randn", "generator")
     if out._mt_edge is not None:
@@ -1172,7 +1176,7 @@ def randint_default(
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return flagged(randint_default_out(high, size, out=out), requires_grad)
     if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = int_of(high, "randint", "high", 1)
+        high = index_of(high, "randint", "high", 1)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
     if dtype is not None and type(dtype) is not Dtype:
@@ -1195,7 +1199,7 @@ def randint_default_out(high, size, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(randint_default_out, high, size, out=out)
     if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = int_of(high, "randint", "high", 1)
+        high = index_of(high, "randint", "high", 1)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
     if out._mt_edge is not None:
@@ -1227,7 +1231,7 @@ def randint_generator(
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return flagged(randint_generator_out(high, size, generator=generator, out=out), requires_grad)
     if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = int_of(high, "randint", "high", 1)
+        high = index_of(high, "randint", "high", 1)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
     if generator is not None:
@@ -1254,7 +1258,7 @@ def randint_generator_out(high, size, *, generator, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(randint_generator_out, high, size, generator=generator, out=out)
     if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = int_of(high, "randint", "high", 1)
+        high = index_of(high, "randint", "high", 1)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 2)
     if generator is not None:
@@ -1312,9 +1316,9 @@ def randint_low(
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return flagged(randint_low_out(low, high, size, out=out), requires_grad)
     if type(low) is not int or not -(2**63) <= low < 2**63:
-        low = int_of(low, "randint", "low", 1)
+        low = index_of(low, "randint", "low", 1)
     if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = int_of(high, "randint", "high", 2)
+        high = index_of(high, "randint", "high", 2)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
     if dtype is not None and type(dtype) is not Dtype:
@@ -1400,9 +1404,9 @@ def randint_low_out(low, high, size, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(randint_low_out, low, high, size, out=out)
     if type(low) is not int or not -(2**63) <= low < 2**63:
-        low = int_of(low, "randint", "low", 1)
+        low = index_of(low, "randint", "low", 1)
     if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = int_of(high, "randint", "high", 2)
+        high = index_of(high, "randint", "high", 2)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
     if out._mt_edge is not None:
@@ -1445,9 +1449,9 @@ def randint_low_generator(
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randint")
         return flagged(randint_low_generator_out(low, high, size, generator=generator, out=out), requires_grad)
     if type(low) is not int or not -(2**63) <= low < 2**63:
-        low = int_of(low, "randint", "low", 1)
+        low = index_of(low, "randint", "low", 1)
     if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = int_of(high, "randint", "high", 2)
+        high = index_of(high, "randint", "high", 2)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
     if generator is not None:
@@ -1474,9 +1478,9 @@ def randint_low_generator_out(low, high, size, *, generator, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(randint_low_generator_out, low, high, size, generator=generator, out=out)
     if type(low) is not int or not -(2**63) <= low < 2**63:
-        low = int_of(low, "randint", "low", 1)
+        low = index_of(low, "randint", "low", 1)
     if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = int_of(high, "randint", "high", 2)
+        high = index_of(high, "randint", "high", 2)
     if type(size) is not tuple:
         size = ints_of(size, "randint", "size", 3)
     if generator is not None:
@@ -1520,7 +1524,7 @@ def randperm(
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
         return flagged(randperm_out(n, out=out), requires_grad)
     if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "randperm", "n", 1)
+        n = index_of(n, "randperm", "n", 1)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randperm", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
@@ -1541,7 +1545,7 @@ def randperm_out(n, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(randperm_out, n, out=out)
     if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "randperm", "n", 1)
+        n = index_of(n, "randperm", "n", 1)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randperm", (out,))
     result = composite.randperm_out(n, out=out)
@@ -1570,7 +1574,7 @@ def randperm_generator(
         check_out_options(out, None if dtype is int64 else dtype, layout, device, "randperm")
         return flagged(randperm_generator_out(n, generator=generator, out=out), requires_grad)
     if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "randperm", "n", 1)
+        n = index_of(n, "randperm", "n", 1)
     if generator is not None:
         generator = generator_of(generator, "randperm", "generator")
     if dtype is not None and type(dtype) is not Dtype:
@@ -1595,7 +1599,7 @@ def randperm_generator_out(n, *, generator, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(randperm_generator_out, n, generator=generator, out=out)
     if type(n) is not int or not -(2**63) <= n < 2**63:
-        n = int_of(n, "randperm", "n", 1)
+        n = index_of(n, "randperm", "n", 1)
     if generator is not None:
         generator = generator_of(generator, "randperm", "generator")
     if out._mt_edge is not None:
@@ -1917,7 +1921,7 @@ def randint_like_default(
             requires_grad=requires_grad,
         )
     if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = int_of(high, "randint_like", "high", 2)
+        high = index_of(high, "randint_like", "high", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randint_like", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
@@ -1973,7 +1977,7 @@ def randint_like_generator(
             requires_grad=requires_grad,
         )
     if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = int_of(high, "randint_like", "high", 2)
+        high = index_of(high, "randint_like", "high", 2)
     if generator is not None:
         generator = generator_of(generator, "randint_like", "generator")
     if dtype is not None and type(dtype) is not Dtype:
@@ -2154,9 +2158,9 @@ def randint_like_low_dtype(
             requires_grad=requires_grad,
         )
     if type(low) is not int or not -(2**63) <= low < 2**63:
-        low = int_of(low, "randint_like", "low", 2)
+        low = index_of(low, "randint_like", "low", 2)
     if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = int_of(high, "randint_like", "high", 3)
+        high = index_of(high, "randint_like", "high", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randint_like", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
@@ -2222,9 +2226,9 @@ def randint_like_low_generator_dtype(
             requires_grad=requires_grad,
         )
     if type(low) is not int or not -(2**63) <= low < 2**63:
-        low = int_of(low, "randint_like", "low", 2)
+        low = index_of(low, "randint_like", "low", 2)
     if type(high) is not int or not -(2**63) <= high < 2**63:
-        high = int_of(high, "randint_like", "high", 3)
+        high = index_of(high, "randint_like", "high", 3)
     if generator is not None:
         generator = generator_of(generator, "randint_like", "generator")
     if dtype is not None and type(dtype) is not Dtype:
@@ -2302,7 +2306,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     if not isinstance(input, Tensor):
         return raise_bad_argument(multinomial, input, num_samples, replacement, generator=generator, out=out)
     if type(num_samples) is not int or not -(2**63) <= num_samples < 2**63:
-        num_samples = int_of(num_samples, "multinomial", "num_samples", 2)
+        num_samples = index_of(num_samples, "multinomial", "num_samples", 2)
     if replacement is not False and replacement is not True:
         replacement = bool_of(replacement, "multinomial", "replacement", 3)
     if generator is not None:
@@ -2322,7 +2326,7 @@ def multinomial_out(input, num_samples, replacement=False, *, generator=None, ou
     if not isinstance(out, Tensor):
         return raise_bad_argument(multinomial_out, input, num_samples, replacement, generator=generator, out=out)
     if type(num_samples) is not int or not -(2**63) <= num_samples < 2**63:
-        num_samples = int_of(num_samples, "multinomial", "num_samples", 2)
+        num_samples = index_of(num_samples, "multinomial", "num_samples", 2)
     if replacement is not False and replacement is not True:
         replacement = bool_of(replacement, "multinomial", "replacement", 3)
     if generator is not None:

@@ -24,16 +24,20 @@ from mindtorch.dispatch.arguments import (
     dtype_of,
     explained,
     float_of,
+    index_of,
     int_of,
     ints_of,
     overload_for,
     raise_bad_argument,
     raise_no_overload,
     scalar_of,
+    separate_ints_of,
+    sized_ints_of,
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
+from mindtorch.dispatch.methods import SEPARATE_INTS, SEPARATE_INTS_IN_METHODS as SEPARATE_INTS_IN_METHODS
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
@@ -80,7 +84,7 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "sum", "dim", 2)
+        dim = sized_ints_of(dim, "sum", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "sum", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
@@ -136,7 +140,7 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "sum", "dim", 2)
+        dim = sized_ints_of(dim, "sum", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "sum", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
@@ -219,7 +223,7 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "mean", "dim", 2)
+        dim = sized_ints_of(dim, "mean", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "mean", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
@@ -275,7 +279,7 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "mean", "dim", 2)
+        dim = sized_ints_of(dim, "mean", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "mean", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
@@ -430,7 +434,7 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     elif dim is None:
         dim = ()
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "amax", "dim", 2)
+        dim = sized_ints_of(dim, "amax", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "amax", "keepdim", 3)
     try:
@@ -468,7 +472,7 @@ def amax_out(input, dim=(), keepdim=False, *, out):
     elif dim is None:
         dim = ()
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "amax", "dim", 2)
+        dim = sized_ints_of(dim, "amax", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "amax", "keepdim", 3)
     try:
@@ -503,7 +507,7 @@ def amin(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     elif dim is None:
         dim = ()
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "amin", "dim", 2)
+        dim = sized_ints_of(dim, "amin", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "amin", "keepdim", 3)
     try:
@@ -541,7 +545,7 @@ def amin_out(input, dim=(), keepdim=False, *, out):
     elif dim is None:
         dim = ()
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "amin", "dim", 2)
+        dim = sized_ints_of(dim, "amin", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "amin", "keepdim", 3)
     try:
@@ -687,7 +691,7 @@ def max_other(input, other, *, out=None):
     return composite.max_other(input, other)
 
 
-def max(input, dim=..., keepdim=False, *, other=..., out=None, axis=None, keepdims=None):
+def max(input, _dim=..., keepdim=False, *, dim=..., other=..., out=None, axis=None, keepdims=None):
     """max.other(Tensor self, Tensor other) -> Tensor
     max(Tensor self) -> Tensor
     max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -699,8 +703,15 @@ def max(input, dim=..., keepdim=False, *, other=..., out=None, axis=None, keepdi
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if isinstance(dim, Tensor):
-        other, dim = dim, ...
+    if _dim is not ...:
+        if dim is not ... or other is not ...:
+            return raise_no_overload(
+                max, (max_other, max_default, max_dim), (input, _dim, keepdim, other), {"out": out}
+            )
+        if isinstance(_dim, Tensor):
+            other = _dim
+        else:
+            dim = _dim
     try:
         if other is not ... and not keepdim:
             return max_other(input, other, out=out)
@@ -858,7 +869,7 @@ def min_other(input, other, *, out=None):
     return composite.min_other(input, other)
 
 
-def min(input, dim=..., keepdim=False, *, other=..., out=None, axis=None, keepdims=None):
+def min(input, _dim=..., keepdim=False, *, dim=..., other=..., out=None, axis=None, keepdims=None):
     """min.other(Tensor self, Tensor other) -> Tensor
     min(Tensor self) -> Tensor
     min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -870,8 +881,15 @@ def min(input, dim=..., keepdim=False, *, other=..., out=None, axis=None, keepdi
         dim = axis
     if keepdims is not None:
         keepdim = keepdims
-    if isinstance(dim, Tensor):
-        other, dim = dim, ...
+    if _dim is not ...:
+        if dim is not ... or other is not ...:
+            return raise_no_overload(
+                min, (min_other, min_default, min_dim), (input, _dim, keepdim, other), {"out": out}
+            )
+        if isinstance(_dim, Tensor):
+            other = _dim
+        else:
+            dim = _dim
     try:
         if other is not ... and not keepdim:
             return min_other(input, other, out=out)
@@ -1294,7 +1312,7 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=None, keepdims=N
     if out is not None:
         return kthvalue_out(input, k, dim, keepdim, out=out)
     if type(k) is not int or not -(2**63) <= k < 2**63:
-        k = int_of(k, "kthvalue", "k", 2)
+        k = index_of(k, "kthvalue", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "kthvalue", "dim", 3)
     if keepdim is not False and keepdim is not True:
@@ -1332,7 +1350,7 @@ def kthvalue_out(input, k, dim=-1, keepdim=False, *, out):
     if state.interceptors and intercepts(kthvalue_out, input, out):
         return call(kthvalue_out, input, k, dim, keepdim, out=out)
     if type(k) is not int or not -(2**63) <= k < 2**63:
-        k = int_of(k, "kthvalue", "k", 2)
+        k = index_of(k, "kthvalue", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "kthvalue", "dim", 3)
     if keepdim is not False and keepdim is not True:
@@ -1609,22 +1627,16 @@ def _histogramdd_from_bin_tensors(input, bins, *, weight=None, density=False):
         raise in_torchs_words(error) from None
 
 
-def _histogramdd_bin_edges(input, bins, *more_bins, range=None, weight=None, density=False):
+def _histogramdd_bin_edges(input, bins, *, range=None, weight=None, density=False):
     """_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]"""
     if state.interceptors and intercepts(_histogramdd_bin_edges, input, weight):
-        return call(_histogramdd_bin_edges, input, bins, *more_bins, range=range, weight=weight, density=density)
+        return call(_histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            _histogramdd_bin_edges, input, bins, *more_bins, range=range, weight=weight, density=density
-        )
+        return raise_bad_argument(_histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
     if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(
-            _histogramdd_bin_edges, input, bins, *more_bins, range=range, weight=weight, density=density
-        )
-    if type(bins) is int:
-        bins = (bins,) + more_bins
-    elif type(bins) is not tuple or bins and type(bins[0]) is not int:
-        bins = ints_of((bins,) + more_bins if more_bins else bins, "_histogramdd_bin_edges", "bins", 2)
+        return raise_bad_argument(_histogramdd_bin_edges, input, bins, range=range, weight=weight, density=density)
+    if type(bins) is not tuple or bins and type(bins[0]) is not int:
+        bins = ints_of(bins, "_histogramdd_bin_edges", "bins", 2)
     if density is not False and density is not True:
         density = bool_of(density, "_histogramdd_bin_edges", "density")
     node = None
@@ -1648,22 +1660,16 @@ def _histogramdd_bin_edges(input, bins, *more_bins, range=None, weight=None, den
         raise explained(error, _histogramdd_bin_edges, (_histogramdd_bin_edges,), (input, bins), {}) from None
 
 
-def _histogramdd_from_bin_cts(input, bins, *more_bins, range=None, weight=None, density=False):
+def _histogramdd_from_bin_cts(input, bins, *, range=None, weight=None, density=False):
     """_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor"""
     if state.interceptors and intercepts(_histogramdd_from_bin_cts, input, weight):
-        return call(_histogramdd_from_bin_cts, input, bins, *more_bins, range=range, weight=weight, density=density)
+        return call(_histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(
-            _histogramdd_from_bin_cts, input, bins, *more_bins, range=range, weight=weight, density=density
-        )
+        return raise_bad_argument(_histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density)
     if weight is not None and not isinstance(weight, Tensor):
-        return raise_bad_argument(
-            _histogramdd_from_bin_cts, input, bins, *more_bins, range=range, weight=weight, density=density
-        )
-    if type(bins) is int:
-        bins = (bins,) + more_bins
-    elif type(bins) is not tuple or bins and type(bins[0]) is not int:
-        bins = ints_of((bins,) + more_bins if more_bins else bins, "_histogramdd_from_bin_cts", "bins", 2)
+        return raise_bad_argument(_histogramdd_from_bin_cts, input, bins, range=range, weight=weight, density=density)
+    if type(bins) is not tuple or bins and type(bins[0]) is not int:
+        bins = ints_of(bins, "_histogramdd_from_bin_cts", "bins", 2)
     if density is not False and density is not True:
         density = bool_of(density, "_histogramdd_from_bin_cts", "density")
     node = None
@@ -1842,7 +1848,7 @@ def bincount(input, weights=None, minlength=0):
     if state.interceptors and intercepts(bincount, input, weights):
         return call(bincount, input, weights, minlength)
     if type(minlength) is not int or not -(2**63) <= minlength < 2**63:
-        minlength = int_of(minlength, "bincount", "minlength", 3)
+        minlength = index_of(minlength, "bincount", "minlength", 3)
     try:
         input_array = input._mt_array
         weights_array = None if weights is None else weights._mt_array
@@ -2618,7 +2624,7 @@ def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "var", "dim", 2)
+        dim = sized_ints_of(dim, "var", "dim", 2)
     if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "var", "unbiased", 3)
     if keepdim is not False and keepdim is not True:
@@ -2640,7 +2646,7 @@ def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "var", "dim", 2)
+        dim = sized_ints_of(dim, "var", "dim", 2)
     if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "var", "unbiased", 3)
     if keepdim is not False and keepdim is not True:
@@ -2661,7 +2667,7 @@ def var_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "var", "dim", 2)
+        dim = sized_ints_of(dim, "var", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "var", "correction")
     if keepdim is not False and keepdim is not True:
@@ -2714,7 +2720,7 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "var", "dim", 2)
+        dim = sized_ints_of(dim, "var", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "var", "correction")
     if keepdim is not False and keepdim is not True:
@@ -2759,7 +2765,7 @@ def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "std", "dim", 2)
+        dim = sized_ints_of(dim, "std", "dim", 2)
     if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "std", "unbiased", 3)
     if keepdim is not False and keepdim is not True:
@@ -2781,7 +2787,7 @@ def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "std", "dim", 2)
+        dim = sized_ints_of(dim, "std", "dim", 2)
     if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "std", "unbiased", 3)
     if keepdim is not False and keepdim is not True:
@@ -2802,7 +2808,7 @@ def std_correction(input, dim=None, *, correction=None, keepdim=False, out=None)
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "std", "dim", 2)
+        dim = sized_ints_of(dim, "std", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "std", "correction")
     if keepdim is not False and keepdim is not True:
@@ -2858,7 +2864,7 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "std", "dim", 2)
+        dim = sized_ints_of(dim, "std", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "std", "correction")
     if keepdim is not False and keepdim is not True:
@@ -2899,7 +2905,7 @@ def logsumexp(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "logsumexp", "dim", 2)
+        dim = sized_ints_of(dim, "logsumexp", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
     try:
@@ -2934,7 +2940,7 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "logsumexp", "dim", 2)
+        dim = sized_ints_of(dim, "logsumexp", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "logsumexp", "keepdim", 3)
     try:
@@ -3915,7 +3921,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=None):
     if out is not None:
         return topk_out(input, k, dim, largest, sorted, out=out)
     if type(k) is not int or not -(2**63) <= k < 2**63:
-        k = int_of(k, "topk", "k", 2)
+        k = index_of(k, "topk", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "topk", "dim", 3)
     if largest is not False and largest is not True:
@@ -3953,7 +3959,7 @@ def topk_out(input, k, dim=-1, largest=True, sorted=True, *, out):
     if state.interceptors and intercepts(topk_out, input, out):
         return call(topk_out, input, k, dim, largest, sorted, out=out)
     if type(k) is not int or not -(2**63) <= k < 2**63:
-        k = int_of(k, "topk", "k", 2)
+        k = index_of(k, "topk", "k", 2)
     if type(dim) is not int:
         dim = int_of(dim, "topk", "dim", 3)
     if largest is not False and largest is not True:
@@ -4056,7 +4062,7 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "linalg_vector_norm", "dim", 3)
+        dim = sized_ints_of(dim, "linalg_vector_norm", "dim", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
@@ -4096,7 +4102,7 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "linalg_vector_norm", "dim", 3)
+        dim = sized_ints_of(dim, "linalg_vector_norm", "dim", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "linalg_vector_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
@@ -4132,7 +4138,7 @@ def norm_ScalarOpt_dim(input, p, dim, keepdim=False, *, out=None):
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "norm", "dim", 3)
+        dim = sized_ints_of(dim, "norm", "dim", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "norm", "keepdim", 4)
     node = None
@@ -4172,7 +4178,7 @@ def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "norm", "dim", 3)
+        dim = sized_ints_of(dim, "norm", "dim", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "norm", "keepdim", 4)
     refuse_grad("norm", input, out)
@@ -4254,7 +4260,7 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "norm", "dim", 3)
+        dim = sized_ints_of(dim, "norm", "dim", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "norm", "keepdim", 4)
     if type(dtype) is not Dtype:
@@ -4322,7 +4328,7 @@ def norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, *, dtype, out):
     if type(dim) is int:
         dim = (dim,)
     elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of(dim, "norm", "dim", 3)
+        dim = sized_ints_of(dim, "norm", "dim", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "norm", "keepdim", 4)
     if type(dtype) is not Dtype:
@@ -4695,10 +4701,10 @@ def count_nonzero_dim_IntList(input, dim, *more_dim):
         return call(count_nonzero_dim_IntList, input, dim, *more_dim)
     if not isinstance(input, Tensor):
         return raise_bad_argument(count_nonzero_dim_IntList, input, dim, *more_dim)
-    if type(dim) is int:
+    if type(dim) is int and SEPARATE_INTS:
         dim = (dim,) + more_dim
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of((dim,) + more_dim if more_dim else dim, "count_nonzero", "dim", 2)
+    elif more_dim or type(dim) is not tuple or dim and type(dim[0]) is not int:
+        dim = separate_ints_of(dim, more_dim, "count_nonzero", "dim", 2)
     try:
         return composite.count_nonzero_dims(input, dim)
     except CALL_ERRORS as error:
@@ -4761,7 +4767,7 @@ def std_mean_dim(input, dim, unbiased=True, keepdim=False):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "std_mean", "dim", 2)
+        dim = sized_ints_of(dim, "std_mean", "dim", 2)
     if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "std_mean", "unbiased", 3)
     if keepdim is not False and keepdim is not True:
@@ -4782,7 +4788,7 @@ def std_mean_correction(input, dim=None, *, correction=None, keepdim=False):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "std_mean", "dim", 2)
+        dim = sized_ints_of(dim, "std_mean", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "std_mean", "correction")
     if keepdim is not False and keepdim is not True:
@@ -4855,7 +4861,7 @@ def var_mean_dim(input, dim, unbiased=True, keepdim=False):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "var_mean", "dim", 2)
+        dim = sized_ints_of(dim, "var_mean", "dim", 2)
     if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "var_mean", "unbiased", 3)
     if keepdim is not False and keepdim is not True:
@@ -4876,7 +4882,7 @@ def var_mean_correction(input, dim=None, *, correction=None, keepdim=False):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "var_mean", "dim", 2)
+        dim = sized_ints_of(dim, "var_mean", "dim", 2)
     if correction is not None and type(correction) is not int and type(correction) is not float:
         correction = scalar_of(correction, "var_mean", "correction")
     if keepdim is not False and keepdim is not True:
@@ -4942,7 +4948,7 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, 
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "nanmean", "dim", 2)
+        dim = sized_ints_of(dim, "nanmean", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
@@ -4964,7 +4970,7 @@ def nanmean_out(input, dim=None, keepdim=False, *, dtype=None, out):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "nanmean", "dim", 2)
+        dim = sized_ints_of(dim, "nanmean", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
@@ -4989,7 +4995,7 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, k
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "nansum", "dim", 2)
+        dim = sized_ints_of(dim, "nansum", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
@@ -5023,7 +5029,7 @@ def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "nansum", "dim", 2)
+        dim = sized_ints_of(dim, "nansum", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nansum", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
@@ -5473,8 +5479,8 @@ def sum_to_size(input, size, *more_size):
         return raise_bad_argument(sum_to_size, input, size, *more_size)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of((size,) + more_size if more_size else size, "sum_to_size", "size", 2)
+    elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
+        size = separate_ints_of(size, more_size, "sum_to_size", "size", 2)
     try:
         return composite.sum_to_size(input, size)
     except CALL_ERRORS as error:

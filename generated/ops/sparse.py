@@ -25,6 +25,7 @@ from mindtorch.dispatch.arguments import (
     ints_of,
     raise_bad_argument,
     scalar_of,
+    sized_ints_of,
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
@@ -355,7 +356,7 @@ def _to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
     if type(blocksize) is int:
         blocksize = (blocksize, blocksize)
     elif blocksize is not None and (type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int):
-        blocksize = ints_of(blocksize, "_to_sparse", "blocksize")
+        blocksize = sized_ints_of(blocksize, "_to_sparse", "blocksize")
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "_to_sparse", "dense_dim")
     try:
@@ -421,7 +422,7 @@ def to_sparse_default(input, *, layout=None, blocksize=None, dense_dim=None):
     if type(blocksize) is int:
         blocksize = (blocksize, blocksize)
     elif blocksize is not None and (type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int):
-        blocksize = ints_of(blocksize, "to_sparse", "blocksize")
+        blocksize = sized_ints_of(blocksize, "to_sparse", "blocksize")
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "to_sparse", "dense_dim")
     try:
@@ -1066,7 +1067,7 @@ def _to_sparse_bsr(input, blocksize, dense_dim=None):
     if type(blocksize) is int:
         blocksize = (blocksize, blocksize)
     elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
-        blocksize = ints_of(blocksize, "_to_sparse_bsr", "blocksize", 2)
+        blocksize = sized_ints_of(blocksize, "_to_sparse_bsr", "blocksize", 2)
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "_to_sparse_bsr", "dense_dim", 3)
     try:
@@ -1098,7 +1099,7 @@ def to_sparse_bsr(input, blocksize, dense_dim=None):
     if type(blocksize) is int:
         blocksize = (blocksize, blocksize)
     elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
-        blocksize = ints_of(blocksize, "to_sparse_bsr", "blocksize", 2)
+        blocksize = sized_ints_of(blocksize, "to_sparse_bsr", "blocksize", 2)
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "to_sparse_bsr", "dense_dim", 3)
     try:
@@ -1117,7 +1118,7 @@ def _to_sparse_bsc(input, blocksize, dense_dim=None):
     if type(blocksize) is int:
         blocksize = (blocksize, blocksize)
     elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
-        blocksize = ints_of(blocksize, "_to_sparse_bsc", "blocksize", 2)
+        blocksize = sized_ints_of(blocksize, "_to_sparse_bsc", "blocksize", 2)
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "_to_sparse_bsc", "dense_dim", 3)
     try:
@@ -1149,7 +1150,7 @@ def to_sparse_bsc(input, blocksize, dense_dim=None):
     if type(blocksize) is int:
         blocksize = (blocksize, blocksize)
     elif type(blocksize) is not tuple or blocksize and type(blocksize[0]) is not int:
-        blocksize = ints_of(blocksize, "to_sparse_bsc", "blocksize", 2)
+        blocksize = sized_ints_of(blocksize, "to_sparse_bsc", "blocksize", 2)
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "to_sparse_bsc", "dense_dim", 3)
     try:

@@ -15,19 +15,22 @@ from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable
 from mindtorch.autograd.tenants import adopt_result
 from mindtorch.composite import view as composite
-from mindtorch.dispatch.argument_types import is_int
+from mindtorch.dispatch.argument_types import is_index, is_int
 from mindtorch.dispatch.arguments import (
     CALL_ERRORS,
     bool_of,
     dtype_of,
     explained,
+    index_of,
     int_of,
     ints_of,
     raise_bad_argument,
     raise_no_overload,
+    separate_ints_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
+from mindtorch.dispatch.methods import SEPARATE_INTS, SEPARATE_INTS_IN_METHODS as SEPARATE_INTS_IN_METHODS
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.geometry import strides_of
@@ -109,8 +112,8 @@ def view_default(input, size, *more_size):
         return call(view_default, input, size, *more_size)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "view", "size", 2)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "view", "size", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -149,16 +152,23 @@ def view_dtype(input, dtype):
     return twin_of(input, _view_dtype_kernels[type(input_array)](input_array, dtype))
 
 
-def view(input, size=..., *more_size, dtype=...):
+def view(input, _size=..., *more_size, size=..., dtype=...):
     """view(Tensor(a) self, SymInt[] size) -> Tensor(a)
     view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)
     view(input, size, *more_size)
     view(input, dtype)
     """
     if more_size:
-        size = (size,) + more_size
-    if isinstance(size, Dtype):
-        dtype, size = size, ...
+        _size = (_size,) + more_size
+    if _size is not ...:
+        if size is not ... or dtype is not ...:
+            return raise_no_overload(view, (view_default, view_dtype), (input, _size, dtype), {})
+        if isinstance(_size, Dtype):
+            dtype = _size
+        else:
+            size = _size
+    elif is_index(size):
+        return raise_no_overload(view, (view_default, view_dtype), (input, _size, dtype), {})
     try:
         if size is not ...:
             return view_default(input, size)
@@ -211,10 +221,10 @@ def reshape(input, shape, *more_shape):
         return call(reshape, input, shape, *more_shape)
     if not isinstance(input, Tensor):
         return raise_bad_argument(reshape, input, shape, *more_shape)
-    if type(shape) is int:
+    if type(shape) is int and SEPARATE_INTS:
         shape = (shape,) + more_shape
-    elif type(shape) is not tuple or shape and type(shape[0]) is not int:
-        shape = ints_of((shape,) + more_shape if more_shape else shape, "reshape", "shape", 2)
+    elif more_shape or type(shape) is not tuple or shape and type(shape[0]) is not int:
+        shape = separate_ints_of(shape, more_shape, "reshape", "shape", 2)
     try:
         return composite.reshape(input, shape)
     except CALL_ERRORS as error:
@@ -370,10 +380,10 @@ def permute(input, dims, *more_dims):
     """permute(Tensor(a) self, int[] dims) -> Tensor(a)"""
     if state.interceptors and intercepts(permute, input):
         return call(permute, input, dims, *more_dims)
-    if type(dims) is int:
+    if type(dims) is int and SEPARATE_INTS:
         dims = (dims,) + more_dims
-    elif type(dims) is not tuple:
-        dims = ints_of((dims,) + more_dims if more_dims else dims, "permute", "dims", 2)
+    elif more_dims or type(dims) is not tuple:
+        dims = separate_ints_of(dims, more_dims, "permute", "dims", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -450,8 +460,8 @@ def expand(input, size, *more_size, implicit=False):
         return call(expand, input, size, *more_size, implicit=implicit)
     if type(size) is int:
         size = (size,) + more_size
-    elif type(size) is not tuple:
-        size = ints_of((size,) + more_size if more_size else size, "expand", "size", 2)
+    elif more_size or type(size) is not tuple:
+        size = separate_ints_of(size, more_size, "expand", "size", 2)
     if implicit is not False and implicit is not True:
         implicit = bool_of(implicit, "expand", "implicit")
     try:
@@ -490,10 +500,10 @@ def broadcast_to(input, size, *more_size):
         return call(broadcast_to, input, size, *more_size)
     if not isinstance(input, Tensor):
         return raise_bad_argument(broadcast_to, input, size, *more_size)
-    if type(size) is int:
+    if type(size) is int and SEPARATE_INTS:
         size = (size,) + more_size
-    elif type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of((size,) + more_size if more_size else size, "broadcast_to", "size", 2)
+    elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
+        size = separate_ints_of(size, more_size, "broadcast_to", "size", 2)
     try:
         return composite.broadcast_to(input, size)
     except CALL_ERRORS as error:
@@ -625,10 +635,10 @@ def squeeze_dims(input, dim, *more_dim):
     """squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
     if state.interceptors and intercepts(squeeze_dims, input):
         return call(squeeze_dims, input, dim, *more_dim)
-    if type(dim) is int:
+    if type(dim) is int and SEPARATE_INTS:
         dim = (dim,) + more_dim
-    elif type(dim) is not tuple:
-        dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze", "dim", 2)
+    elif more_dim or type(dim) is not tuple:
+        dim = separate_ints_of(dim, more_dim, "squeeze", "dim", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -678,10 +688,10 @@ def squeeze__dims(input, dim, *more_dim):
     """squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)"""
     if state.interceptors and intercepts(squeeze__dims, input):
         return call(squeeze__dims, input, dim, *more_dim)
-    if type(dim) is int:
+    if type(dim) is int and SEPARATE_INTS:
         dim = (dim,) + more_dim
-    elif type(dim) is not tuple:
-        dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze_", "dim", 2)
+    elif more_dim or type(dim) is not tuple:
+        dim = separate_ints_of(dim, more_dim, "squeeze_", "dim", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -810,7 +820,7 @@ def select(input, dim, index):
     if type(dim) is not int:
         dim = int_of(dim, "select", "dim", 2)
     if type(index) is not int:
-        index = int_of(index, "select", "index", 3)
+        index = index_of(index, "select", "index", 3)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -845,11 +855,11 @@ def slice(input, dim=0, start=None, end=None, step=1, *, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "slice", "dim", 2)
     if start is not None and type(start) is not int:
-        start = int_of(start, "slice", "start", 3)
+        start = index_of(start, "slice", "start", 3)
     if end is not None and type(end) is not int:
-        end = int_of(end, "slice", "end", 4)
+        end = index_of(end, "slice", "end", 4)
     if type(step) is not int:
-        step = int_of(step, "slice", "step", 5)
+        step = index_of(step, "slice", "step", 5)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -888,9 +898,9 @@ def narrow_default(input, dim, start, length):
     if type(dim) is not int:
         dim = int_of(dim, "narrow", "dim", 2)
     if type(start) is not int or not -(2**63) <= start < 2**63:
-        start = int_of(start, "narrow", "start", 3)
+        start = index_of(start, "narrow", "start", 3)
     if type(length) is not int or not -(2**63) <= length < 2**63:
-        length = int_of(length, "narrow", "length", 4)
+        length = index_of(length, "narrow", "length", 4)
     try:
         return composite.narrow(input, dim, start, length)
     except CALL_ERRORS as error:
@@ -908,7 +918,7 @@ def narrow_Tensor(input, dim, start, length):
     if type(dim) is not int:
         dim = int_of(dim, "narrow", "dim", 2)
     if type(length) is not int or not -(2**63) <= length < 2**63:
-        length = int_of(length, "narrow", "length", 4)
+        length = index_of(length, "narrow", "length", 4)
     try:
         return composite.narrow_tensor(input, dim, start, length)
     except CALL_ERRORS as error:
@@ -923,7 +933,7 @@ def narrow(input, dim, start, length):
     try:
         if isinstance(start, Tensor):
             return narrow_Tensor(input, dim, start, length)
-        if is_int(start):
+        if is_index(start):
             return narrow_default(input, dim, start, length)
     except CALL_ERRORS as error:
         raise explained(error, narrow, (narrow_Tensor, narrow_default), (input, dim, start, length), {}) from None
@@ -938,7 +948,7 @@ def split_Tensor(input, split_size, dim=0):
     if state.interceptors and intercepts(split_Tensor, input):
         return call(split_Tensor, input, split_size, dim)
     if type(split_size) is not int:
-        split_size = int_of(split_size, "split", "split_size", 2)
+        split_size = index_of(split_size, "split", "split_size", 2)
     if type(dim) is not int:
         dim = int_of(dim, "split", "dim", 3)
     try:
@@ -992,7 +1002,7 @@ def split(input, split_size, dim=0, *, axis=None):
     if axis is not None:
         dim = axis
     try:
-        if is_int(split_size):
+        if is_index(split_size):
             return split_Tensor(input, split_size, dim)
         if isinstance(split_size, (tuple, list)):
             return split_sizes(input, split_size, dim)
@@ -1050,7 +1060,7 @@ def unsafe_split(input, split_size, dim=0, *, axis=None):
     if not isinstance(input, Tensor):
         return raise_bad_argument(unsafe_split, input, split_size, dim)
     if type(split_size) is not int or not -(2**63) <= split_size < 2**63:
-        split_size = int_of(split_size, "unsafe_split", "split_size", 2)
+        split_size = index_of(split_size, "unsafe_split", "split_size", 2)
     if type(dim) is not int:
         dim = int_of(dim, "unsafe_split", "dim", 3)
     node = None
@@ -1271,7 +1281,7 @@ def as_strided(input, size, stride, storage_offset=None):
     if type(stride) is not tuple:
         stride = ints_of(stride, "as_strided", "stride", 3)
     if storage_offset is not None and type(storage_offset) is not int:
-        storage_offset = int_of(storage_offset, "as_strided", "storage_offset", 4)
+        storage_offset = index_of(storage_offset, "as_strided", "storage_offset", 4)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1311,7 +1321,7 @@ def as_strided_(input, size, stride, storage_offset=None):
     if type(stride) is not tuple:
         stride = ints_of(stride, "as_strided_", "stride", 3)
     if storage_offset is not None and type(storage_offset) is not int:
-        storage_offset = int_of(storage_offset, "as_strided_", "storage_offset", 4)
+        storage_offset = index_of(storage_offset, "as_strided_", "storage_offset", 4)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1447,18 +1457,16 @@ def imag(input):
 __unsafe_view_kernels = kernel_table("_unsafe_view")
 
 
-def _unsafe_view(input, size, *more_size):
+def _unsafe_view(input, size):
     """_unsafe_view(Tensor self, SymInt[] size) -> Tensor"""
     if state.interceptors and intercepts(_unsafe_view, input):
-        return call(_unsafe_view, input, size, *more_size)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of((size,) + more_size if more_size else size, "_unsafe_view", "size", 2)
+        return call(_unsafe_view, input, size)
+    if type(size) is not tuple or size and type(size[0]) is not int:
+        size = ints_of(size, "_unsafe_view", "size", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
-        return raise_bad_argument(_unsafe_view, input, size, *more_size)
+        return raise_bad_argument(_unsafe_view, input, size)
     node = None
     if (
         input._mt_edge is not None
@@ -1625,7 +1633,7 @@ def tensor_split_sections(input, sections, dim=0):
     if not isinstance(input, Tensor):
         return raise_bad_argument(tensor_split_sections, input, sections, dim)
     if type(sections) is not int or not -(2**63) <= sections < 2**63:
-        sections = int_of(sections, "tensor_split", "sections", 2)
+        sections = index_of(sections, "tensor_split", "sections", 2)
     if type(dim) is not int:
         dim = int_of(dim, "tensor_split", "dim", 3)
     try:
@@ -1672,7 +1680,16 @@ def tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, d
         ) from None
 
 
-def tensor_split(input, tensor_indices_or_sections=..., dim=0, *, sections=..., indices=..., axis=None):
+def tensor_split(
+    input,
+    _tensor_indices_or_sections=...,
+    dim=0,
+    *,
+    tensor_indices_or_sections=...,
+    sections=...,
+    indices=...,
+    axis=None,
+):
     """tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]
     tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
     tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
@@ -1682,10 +1699,20 @@ def tensor_split(input, tensor_indices_or_sections=..., dim=0, *, sections=..., 
     """
     if axis is not None:
         dim = axis
-    if is_int(tensor_indices_or_sections):
-        sections, tensor_indices_or_sections = tensor_indices_or_sections, ...
-    if isinstance(tensor_indices_or_sections, (tuple, list)):
-        indices, tensor_indices_or_sections = tensor_indices_or_sections, ...
+    if _tensor_indices_or_sections is not ...:
+        if tensor_indices_or_sections is not ... or sections is not ... or indices is not ...:
+            return raise_no_overload(
+                tensor_split,
+                (tensor_split_tensor_indices_or_sections, tensor_split_sections, tensor_split_indices),
+                (input, _tensor_indices_or_sections, dim, sections, indices),
+                {},
+            )
+        if is_index(_tensor_indices_or_sections) and not isinstance(_tensor_indices_or_sections, Tensor):
+            sections = _tensor_indices_or_sections
+        elif isinstance(_tensor_indices_or_sections, (tuple, list)):
+            indices = _tensor_indices_or_sections
+        else:
+            tensor_indices_or_sections = _tensor_indices_or_sections
     try:
         if tensor_indices_or_sections is not ...:
             return tensor_split_tensor_indices_or_sections(input, tensor_indices_or_sections, dim)
@@ -1729,26 +1756,33 @@ def hsplit_array(input, indices, *more_indices):
         return call(hsplit_array, input, indices, *more_indices)
     if not isinstance(input, Tensor):
         return raise_bad_argument(hsplit_array, input, indices, *more_indices)
-    if type(indices) is int:
+    if type(indices) is int and SEPARATE_INTS:
         indices = (indices,) + more_indices
-    elif type(indices) is not tuple or indices and type(indices[0]) is not int:
-        indices = ints_of((indices,) + more_indices if more_indices else indices, "hsplit", "indices", 2)
+    elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
+        indices = separate_ints_of(indices, more_indices, "hsplit", "indices", 2)
     try:
         return composite.hsplit_indices(input, indices)
     except CALL_ERRORS as error:
         raise explained(error, hsplit_array, (hsplit_array,), (input, indices), {}) from None
 
 
-def hsplit(input, sections=..., *more_indices, indices=...):
+def hsplit(input, _sections=..., *more_indices, sections=..., indices=...):
     """hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]
     hsplit(input, sections)
     hsplit(input, indices, *more_indices)
     """
     if more_indices:
-        indices = (indices,) + more_indices
-    if isinstance(sections, (tuple, list)):
-        indices, sections = sections, ...
+        _sections = (_sections,) + more_indices
+    if _sections is not ...:
+        if sections is not ... or indices is not ...:
+            return raise_no_overload(hsplit, (hsplit_int, hsplit_array), (input, _sections, indices), {})
+        if isinstance(_sections, (tuple, list)):
+            indices = _sections
+        else:
+            sections = _sections
+    elif is_index(indices):
+        return raise_no_overload(hsplit, (hsplit_int, hsplit_array), (input, _sections, indices), {})
     try:
         if sections is not ...:
             return hsplit_int(input, sections)
@@ -1779,26 +1813,33 @@ def vsplit_array(input, indices, *more_indices):
         return call(vsplit_array, input, indices, *more_indices)
     if not isinstance(input, Tensor):
         return raise_bad_argument(vsplit_array, input, indices, *more_indices)
-    if type(indices) is int:
+    if type(indices) is int and SEPARATE_INTS:
         indices = (indices,) + more_indices
-    elif type(indices) is not tuple or indices and type(indices[0]) is not int:
-        indices = ints_of((indices,) + more_indices if more_indices else indices, "vsplit", "indices", 2)
+    elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
+        indices = separate_ints_of(indices, more_indices, "vsplit", "indices", 2)
     try:
         return composite.vsplit_indices(input, indices)
     except CALL_ERRORS as error:
         raise explained(error, vsplit_array, (vsplit_array,), (input, indices), {}) from None
 
 
-def vsplit(input, sections=..., *more_indices, indices=...):
+def vsplit(input, _sections=..., *more_indices, sections=..., indices=...):
     """vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]
     vsplit(input, sections)
     vsplit(input, indices, *more_indices)
     """
     if more_indices:
-        indices = (indices,) + more_indices
-    if isinstance(sections, (tuple, list)):
-        indices, sections = sections, ...
+        _sections = (_sections,) + more_indices
+    if _sections is not ...:
+        if sections is not ... or indices is not ...:
+            return raise_no_overload(vsplit, (vsplit_int, vsplit_array), (input, _sections, indices), {})
+        if isinstance(_sections, (tuple, list)):
+            indices = _sections
+        else:
+            sections = _sections
+    elif is_index(indices):
+        return raise_no_overload(vsplit, (vsplit_int, vsplit_array), (input, _sections, indices), {})
     try:
         if sections is not ...:
             return vsplit_int(input, sections)
@@ -1829,26 +1870,33 @@ def dsplit_array(input, indices, *more_indices):
         return call(dsplit_array, input, indices, *more_indices)
     if not isinstance(input, Tensor):
         return raise_bad_argument(dsplit_array, input, indices, *more_indices)
-    if type(indices) is int:
+    if type(indices) is int and SEPARATE_INTS:
         indices = (indices,) + more_indices
-    elif type(indices) is not tuple or indices and type(indices[0]) is not int:
-        indices = ints_of((indices,) + more_indices if more_indices else indices, "dsplit", "indices", 2)
+    elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
+        indices = separate_ints_of(indices, more_indices, "dsplit", "indices", 2)
     try:
         return composite.dsplit_indices(input, indices)
     except CALL_ERRORS as error:
         raise explained(error, dsplit_array, (dsplit_array,), (input, indices), {}) from None
 
 
-def dsplit(input, sections=..., *more_indices, indices=...):
+def dsplit(input, _sections=..., *more_indices, sections=..., indices=...):
     """dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
     dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]
     dsplit(input, sections)
     dsplit(input, indices, *more_indices)
     """
     if more_indices:
-        indices = (indices,) + more_indices
-    if isinstance(sections, (tuple, list)):
-        indices, sections = sections, ...
+        _sections = (_sections,) + more_indices
+    if _sections is not ...:
+        if sections is not ... or indices is not ...:
+            return raise_no_overload(dsplit, (dsplit_int, dsplit_array), (input, _sections, indices), {})
+        if isinstance(_sections, (tuple, list)):
+            indices = _sections
+        else:
+            sections = _sections
+    elif is_index(indices):
+        return raise_no_overload(dsplit, (dsplit_int, dsplit_array), (input, _sections, indices), {})
     try:
         if sections is not ...:
             return dsplit_int(input, sections)
@@ -1932,18 +1980,16 @@ def detach_copy_out(input, *, out):
     return result
 
 
-def view_copy_default(input, size, *more_size, out=None):
+def view_copy_default(input, size, *, out=None):
     """view_copy(Tensor self, SymInt[] size) -> Tensor"""
     if state.interceptors and intercepts(view_copy_default, input):
-        return call(view_copy_default, input, size, *more_size, out=out)
+        return call(view_copy_default, input, size, out=out)
     if out is not None:
-        return view_copy_default_out(input, size, *more_size, out=out)
+        return view_copy_default_out(input, size, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(view_copy_default, input, size, *more_size, out=out)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of((size,) + more_size if more_size else size, "view_copy", "size", 2)
+        return raise_bad_argument(view_copy_default, input, size, out=out)
+    if type(size) is not tuple or size and type(size[0]) is not int:
+        size = ints_of(size, "view_copy", "size", 2)
     node = None
     if (
         input._mt_edge is not None
@@ -1963,18 +2009,16 @@ def view_copy_default(input, size, *more_size, out=None):
         raise explained(error, view_copy_default, (view_copy_default,), (input, size), {}) from None
 
 
-def view_copy_default_out(input, size, *more_size, out):
+def view_copy_default_out(input, size, *, out):
     """view_copy.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(view_copy_default_out, input, out):
-        return call(view_copy_default_out, input, size, *more_size, out=out)
+        return call(view_copy_default_out, input, size, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(view_copy_default_out, input, size, *more_size, out=out)
+        return raise_bad_argument(view_copy_default_out, input, size, out=out)
     if not isinstance(out, Tensor):
-        return raise_bad_argument(view_copy_default_out, input, size, *more_size, out=out)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of((size,) + more_size if more_size else size, "view_copy", "size", 2)
+        return raise_bad_argument(view_copy_default_out, input, size, out=out)
+    if type(size) is not tuple or size and type(size[0]) is not int:
+        size = ints_of(size, "view_copy", "size", 2)
     refuse_grad("view_copy", input, out)
     return composite.view_copy_out(input, size, out=out)
 
@@ -1992,16 +2036,21 @@ def view_copy_dtype(input, dtype, *, out=None):
     return composite.view_copy(input, dtype)
 
 
-def view_copy(input, size=..., *more_size, dtype=..., out=None):
+def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
     """view_copy(Tensor self, SymInt[] size) -> Tensor
     view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor
-    view_copy(input, size, *more_size, out=None)
+    view_copy(input, size, *, out=None)
     view_copy(input, dtype, *, out=None)
     """
-    if more_size:
-        size = (size,) + more_size
-    if isinstance(size, Dtype):
-        dtype, size = size, ...
+    if _size is not ...:
+        if size is not ... or dtype is not ...:
+            return raise_no_overload(
+                view_copy, (view_copy_default, view_copy_dtype), (input, _size, dtype), {"out": out}
+            )
+        if isinstance(_size, Dtype):
+            dtype = _size
+        else:
+            size = _size
     try:
         if size is not ...:
             return view_copy_default(input, size, out=out)
@@ -2111,18 +2160,16 @@ def t_copy_out(input, *, out):
     return composite.t_copy_out(input, out=out)
 
 
-def permute_copy(input, dims, *more_dims, out=None):
+def permute_copy(input, dims, *, out=None):
     """permute_copy(Tensor self, int[] dims) -> Tensor"""
     if state.interceptors and intercepts(permute_copy, input):
-        return call(permute_copy, input, dims, *more_dims, out=out)
+        return call(permute_copy, input, dims, out=out)
     if out is not None:
-        return permute_copy_out(input, dims, *more_dims, out=out)
+        return permute_copy_out(input, dims, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(permute_copy, input, dims, *more_dims, out=out)
-    if type(dims) is int:
-        dims = (dims,) + more_dims
-    elif type(dims) is not tuple or dims and type(dims[0]) is not int:
-        dims = ints_of((dims,) + more_dims if more_dims else dims, "permute_copy", "dims", 2)
+        return raise_bad_argument(permute_copy, input, dims, out=out)
+    if type(dims) is not tuple or dims and type(dims[0]) is not int:
+        dims = ints_of(dims, "permute_copy", "dims", 2)
     node = None
     if (
         input._mt_edge is not None
@@ -2142,34 +2189,30 @@ def permute_copy(input, dims, *more_dims, out=None):
         raise explained(error, permute_copy, (permute_copy,), (input, dims), {}) from None
 
 
-def permute_copy_out(input, dims, *more_dims, out):
+def permute_copy_out(input, dims, *, out):
     """permute_copy.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(permute_copy_out, input, out):
-        return call(permute_copy_out, input, dims, *more_dims, out=out)
+        return call(permute_copy_out, input, dims, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(permute_copy_out, input, dims, *more_dims, out=out)
+        return raise_bad_argument(permute_copy_out, input, dims, out=out)
     if not isinstance(out, Tensor):
-        return raise_bad_argument(permute_copy_out, input, dims, *more_dims, out=out)
-    if type(dims) is int:
-        dims = (dims,) + more_dims
-    elif type(dims) is not tuple or dims and type(dims[0]) is not int:
-        dims = ints_of((dims,) + more_dims if more_dims else dims, "permute_copy", "dims", 2)
+        return raise_bad_argument(permute_copy_out, input, dims, out=out)
+    if type(dims) is not tuple or dims and type(dims[0]) is not int:
+        dims = ints_of(dims, "permute_copy", "dims", 2)
     refuse_grad("permute_copy", input, out)
     return composite.permute_copy_out(input, dims, out=out)
 
 
-def expand_copy(input, size, *more_size, implicit=False, out=None):
+def expand_copy(input, size, *, implicit=False, out=None):
     """expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"""
     if state.interceptors and intercepts(expand_copy, input):
-        return call(expand_copy, input, size, *more_size, implicit=implicit, out=out)
+        return call(expand_copy, input, size, implicit=implicit, out=out)
     if out is not None:
-        return expand_copy_out(input, size, *more_size, implicit=implicit, out=out)
+        return expand_copy_out(input, size, implicit=implicit, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(expand_copy, input, size, *more_size, implicit=implicit, out=out)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of((size,) + more_size if more_size else size, "expand_copy", "size", 2)
+        return raise_bad_argument(expand_copy, input, size, implicit=implicit, out=out)
+    if type(size) is not tuple or size and type(size[0]) is not int:
+        size = ints_of(size, "expand_copy", "size", 2)
     if implicit is not False and implicit is not True:
         implicit = bool_of(implicit, "expand_copy", "implicit")
     node = None
@@ -2190,18 +2233,16 @@ def expand_copy(input, size, *more_size, implicit=False, out=None):
         raise explained(error, expand_copy, (expand_copy,), (input, size), {}) from None
 
 
-def expand_copy_out(input, size, *more_size, implicit=False, out):
+def expand_copy_out(input, size, *, implicit=False, out):
     """expand_copy.out(Tensor self, SymInt[] size, *, bool implicit=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(expand_copy_out, input, out):
-        return call(expand_copy_out, input, size, *more_size, implicit=implicit, out=out)
+        return call(expand_copy_out, input, size, implicit=implicit, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(expand_copy_out, input, size, *more_size, implicit=implicit, out=out)
+        return raise_bad_argument(expand_copy_out, input, size, implicit=implicit, out=out)
     if not isinstance(out, Tensor):
-        return raise_bad_argument(expand_copy_out, input, size, *more_size, implicit=implicit, out=out)
-    if type(size) is int:
-        size = (size,) + more_size
-    elif type(size) is not tuple or size and type(size[0]) is not int:
-        size = ints_of((size,) + more_size if more_size else size, "expand_copy", "size", 2)
+        return raise_bad_argument(expand_copy_out, input, size, implicit=implicit, out=out)
+    if type(size) is not tuple or size and type(size[0]) is not int:
+        size = ints_of(size, "expand_copy", "size", 2)
     if implicit is not False and implicit is not True:
         implicit = bool_of(implicit, "expand_copy", "implicit")
     refuse_grad("expand_copy", input, out)
@@ -2288,18 +2329,16 @@ def squeeze_copy_dim_out(input, dim, *, out):
     return composite.squeeze_copy_out(input, dim, out=out)
 
 
-def squeeze_copy_dims(input, dim, *more_dim, out=None):
+def squeeze_copy_dims(input, dim, *, out=None):
     """squeeze_copy.dims(Tensor self, int[] dim) -> Tensor"""
     if state.interceptors and intercepts(squeeze_copy_dims, input):
-        return call(squeeze_copy_dims, input, dim, *more_dim, out=out)
+        return call(squeeze_copy_dims, input, dim, out=out)
     if out is not None:
-        return squeeze_copy_dims_out(input, dim, *more_dim, out=out)
+        return squeeze_copy_dims_out(input, dim, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(squeeze_copy_dims, input, dim, *more_dim, out=out)
-    if type(dim) is int:
-        dim = (dim,) + more_dim
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze_copy", "dim", 2)
+        return raise_bad_argument(squeeze_copy_dims, input, dim, out=out)
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
+        dim = ints_of(dim, "squeeze_copy", "dim", 2)
     node = None
     if (
         input._mt_edge is not None
@@ -2320,18 +2359,15 @@ def squeeze_copy_dims(input, dim, *more_dim, out=None):
         raise explained(error, squeeze_copy_dims, (squeeze_copy_dims,), (input, dim), {}) from None
 
 
-def squeeze_copy(input, dim=..., *more_dim, out=None, axis=None):
+def squeeze_copy(input, dim=..., *, out=None, axis=None):
     """squeeze_copy(Tensor self) -> Tensor
     squeeze_copy.dim(Tensor self, int dim) -> Tensor
     squeeze_copy.dims(Tensor self, int[] dim) -> Tensor
     squeeze_copy(input, *, out=None)
     squeeze_copy(input, dim, *, out=None)
-    squeeze_copy(input, dim, *more_dim, out=None)
     """
     if axis is not None:
         dim = axis
-    if more_dim:
-        dim = (dim,) + more_dim
     try:
         if is_int(dim):
             return squeeze_copy_dim(input, dim, out=out)
@@ -2348,18 +2384,16 @@ def squeeze_copy(input, dim=..., *more_dim, out=None, axis=None):
     )
 
 
-def squeeze_copy_dims_out(input, dim, *more_dim, out):
+def squeeze_copy_dims_out(input, dim, *, out):
     """squeeze_copy.dims_out(Tensor self, int[] dim, *, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(squeeze_copy_dims_out, input, out):
-        return call(squeeze_copy_dims_out, input, dim, *more_dim, out=out)
+        return call(squeeze_copy_dims_out, input, dim, out=out)
     if not isinstance(input, Tensor):
-        return raise_bad_argument(squeeze_copy_dims_out, input, dim, *more_dim, out=out)
+        return raise_bad_argument(squeeze_copy_dims_out, input, dim, out=out)
     if not isinstance(out, Tensor):
-        return raise_bad_argument(squeeze_copy_dims_out, input, dim, *more_dim, out=out)
-    if type(dim) is int:
-        dim = (dim,) + more_dim
-    elif type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = ints_of((dim,) + more_dim if more_dim else dim, "squeeze_copy", "dim", 2)
+        return raise_bad_argument(squeeze_copy_dims_out, input, dim, out=out)
+    if type(dim) is not tuple or dim and type(dim[0]) is not int:
+        dim = ints_of(dim, "squeeze_copy", "dim", 2)
     refuse_grad("squeeze_copy", input, out)
     return composite.squeeze_copy_out(input, dim, out=out)
 
@@ -2422,7 +2456,7 @@ def select_copy(input, dim, index, *, out=None):
     if type(dim) is not int:
         dim = int_of(dim, "select_copy", "dim", 2)
     if type(index) is not int or not -(2**63) <= index < 2**63:
-        index = int_of(index, "select_copy", "index", 3)
+        index = index_of(index, "select_copy", "index", 3)
     node = None
     if (
         input._mt_edge is not None
@@ -2457,7 +2491,7 @@ def select_copy_out(input, dim, index, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "select_copy", "dim", 2)
     if type(index) is not int or not -(2**63) <= index < 2**63:
-        index = int_of(index, "select_copy", "index", 3)
+        index = index_of(index, "select_copy", "index", 3)
     refuse_grad("select_copy", input, out)
     return composite.select_copy_out(input, dim, index, out=out)
 
@@ -2475,11 +2509,11 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None, axis=Non
     if type(dim) is not int:
         dim = int_of(dim, "slice_copy", "dim", 2)
     if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
-        start = int_of(start, "slice_copy", "start", 3)
+        start = index_of(start, "slice_copy", "start", 3)
     if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
-        end = int_of(end, "slice_copy", "end", 4)
+        end = index_of(end, "slice_copy", "end", 4)
     if type(step) is not int or not -(2**63) <= step < 2**63:
-        step = int_of(step, "slice_copy", "step", 5)
+        step = index_of(step, "slice_copy", "step", 5)
     node = None
     if (
         input._mt_edge is not None
@@ -2516,11 +2550,11 @@ def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "slice_copy", "dim", 2)
     if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
-        start = int_of(start, "slice_copy", "start", 3)
+        start = index_of(start, "slice_copy", "start", 3)
     if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
-        end = int_of(end, "slice_copy", "end", 4)
+        end = index_of(end, "slice_copy", "end", 4)
     if type(step) is not int or not -(2**63) <= step < 2**63:
-        step = int_of(step, "slice_copy", "step", 5)
+        step = index_of(step, "slice_copy", "step", 5)
     refuse_grad("slice_copy", input, out)
     return composite.slice_copy_out(input, dim, start, end, step, out=out)
 
@@ -2536,9 +2570,9 @@ def narrow_copy(input, dim, start, length, *, out=None):
     if type(dim) is not int:
         dim = int_of(dim, "narrow_copy", "dim", 2)
     if type(start) is not int or not -(2**63) <= start < 2**63:
-        start = int_of(start, "narrow_copy", "start", 3)
+        start = index_of(start, "narrow_copy", "start", 3)
     if type(length) is not int or not -(2**63) <= length < 2**63:
-        length = int_of(length, "narrow_copy", "length", 4)
+        length = index_of(length, "narrow_copy", "length", 4)
     node = None
     if (
         input._mt_edge is not None
@@ -2572,9 +2606,9 @@ def narrow_copy_out(input, dim, start, length, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "narrow_copy", "dim", 2)
     if type(start) is not int or not -(2**63) <= start < 2**63:
-        start = int_of(start, "narrow_copy", "start", 3)
+        start = index_of(start, "narrow_copy", "start", 3)
     if type(length) is not int or not -(2**63) <= length < 2**63:
-        length = int_of(length, "narrow_copy", "length", 4)
+        length = index_of(length, "narrow_copy", "length", 4)
     refuse_grad("narrow_copy", input, out)
     return composite.narrow_copy_out(input, dim, start, length, out=out)
 
@@ -2588,7 +2622,7 @@ def split_copy(input, split_size, dim=0, *, axis=None):
     if not isinstance(input, Tensor):
         return raise_bad_argument(split_copy, input, split_size, dim)
     if type(split_size) is not int or not -(2**63) <= split_size < 2**63:
-        split_size = int_of(split_size, "split_copy", "split_size", 2)
+        split_size = index_of(split_size, "split_copy", "split_size", 2)
     if type(dim) is not int:
         dim = int_of(dim, "split_copy", "dim", 3)
     node = None
@@ -2796,7 +2830,7 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
     if type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "as_strided_copy", "stride", 3)
     if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
-        storage_offset = int_of(storage_offset, "as_strided_copy", "storage_offset", 4)
+        storage_offset = index_of(storage_offset, "as_strided_copy", "storage_offset", 4)
     node = None
     if (
         input._mt_edge is not None
@@ -2834,7 +2868,7 @@ def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
     if type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "as_strided_copy", "stride", 3)
     if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
-        storage_offset = int_of(storage_offset, "as_strided_copy", "storage_offset", 4)
+        storage_offset = index_of(storage_offset, "as_strided_copy", "storage_offset", 4)
     refuse_grad("as_strided_copy", input, out)
     return composite.as_strided_copy_out(input, size, stride, storage_offset, out=out)
 
@@ -2919,7 +2953,7 @@ def select_scatter(input, src, dim, index):
     if type(dim) is not int:
         dim = int_of(dim, "select_scatter", "dim", 3)
     if type(index) is not int or not -(2**63) <= index < 2**63:
-        index = int_of(index, "select_scatter", "index", 4)
+        index = index_of(index, "select_scatter", "index", 4)
     try:
         input_array = input._mt_array
         src_array = src._mt_array
@@ -2959,11 +2993,11 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, 
     if type(dim) is not int:
         dim = int_of(dim, "slice_scatter", "dim", 3)
     if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
-        start = int_of(start, "slice_scatter", "start", 4)
+        start = index_of(start, "slice_scatter", "start", 4)
     if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
-        end = int_of(end, "slice_scatter", "end", 5)
+        end = index_of(end, "slice_scatter", "end", 5)
     if type(step) is not int or not -(2**63) <= step < 2**63:
-        step = int_of(step, "slice_scatter", "step", 6)
+        step = index_of(step, "slice_scatter", "step", 6)
     try:
         input_array = input._mt_array
         src_array = src._mt_array
@@ -2998,11 +3032,11 @@ def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "slice_scatter", "dim", 3)
     if start is not None and (type(start) is not int or not -(2**63) <= start < 2**63):
-        start = int_of(start, "slice_scatter", "start", 4)
+        start = index_of(start, "slice_scatter", "start", 4)
     if end is not None and (type(end) is not int or not -(2**63) <= end < 2**63):
-        end = int_of(end, "slice_scatter", "end", 5)
+        end = index_of(end, "slice_scatter", "end", 5)
     if type(step) is not int or not -(2**63) <= step < 2**63:
-        step = int_of(step, "slice_scatter", "step", 6)
+        step = index_of(step, "slice_scatter", "step", 6)
     try:
         input_array = input._mt_array
         src_array = src._mt_array
@@ -3070,7 +3104,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     if type(stride) is not tuple or stride and type(stride[0]) is not int:
         stride = ints_of(stride, "as_strided_scatter", "stride", 4)
     if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
-        storage_offset = int_of(storage_offset, "as_strided_scatter", "storage_offset", 5)
+        storage_offset = index_of(storage_offset, "as_strided_scatter", "storage_offset", 5)
     try:
         input_array = input._mt_array
         src_array = src._mt_array
@@ -3171,7 +3205,7 @@ def _remove_batch_dim(input, level, batch_size, out_dim):
     if type(level) is not int or not -(2**63) <= level < 2**63:
         level = int_of(level, "_remove_batch_dim", "level", 2)
     if type(batch_size) is not int or not -(2**63) <= batch_size < 2**63:
-        batch_size = int_of(batch_size, "_remove_batch_dim", "batch_size", 3)
+        batch_size = index_of(batch_size, "_remove_batch_dim", "batch_size", 3)
     if type(out_dim) is not int:
         out_dim = int_of(out_dim, "_remove_batch_dim", "out_dim", 4)
     try:

@@ -1,6 +1,7 @@
 """What torch takes for an argument of a schema type."""
 
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,30 @@ def is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def is_index(value: Any) -> bool:
+    """What torch takes for a `SymInt`: whatever has an index, and tensors of one element whatever their dimensions."""
+    if type(value) is int:
+        return True
+    if isinstance(value, Tensor):
+        return value.numel() == 1 and value._mt_array.dtype.kind in "iu"
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    try:
+        index(value)
+    except TypeError:
+        return False
+    return True
+
+
+def is_single_int(value: Any) -> bool:
+    """What torch takes for all elements of a list such as `int[2]`."""
+    if type(value) is int:
+        return True
+    if isinstance(value, Tensor):
+        return value.numel() == 1 and value._mt_array.dtype.kind in "iub"
+    return is_int(value)
+
+
 def is_int_in_list(value: Any) -> bool:
     """The same in a list of ints, where tensors of one element may have dimensions."""
     if isinstance(value, Tensor):
@@ -44,7 +69,7 @@ def is_number(value: Any) -> bool:
 
 def is_float(value: Any) -> bool:
     if isinstance(value, Tensor):
-        return value.ndim == 0 and not value.is_complex()
+        return value.ndim == 0 and not value.is_complex() and not requires_grad(value)
     return isinstance(value, (int, float, np.floating, np.integer, np.bool_))
 
 
@@ -56,7 +81,7 @@ _ACCEPTS: dict[str, Callable[[Any], bool]] = {
     "Tensor": lambda value: isinstance(value, Tensor),
     "Scalar": is_number,
     "int": is_int,
-    "SymInt": is_int,
+    "SymInt": is_index,
     "float": is_float,
     "bool": lambda value: isinstance(value, bool),
     "str": lambda value: isinstance(value, str),
@@ -94,6 +119,7 @@ def test_of(argument: Argument) -> Callable[[Any], bool]:
     if not argument.is_list:
         return lambda value: is_nothing_fine if value is None else fits(value)
     is_sized, fits_element = argument.is_sized, _ACCEPTS_IN_LIST.get(argument.element, _accept_all)
+    fits = is_single_int if argument.element in ("int", "SymInt") else fits
 
     def fits_list(value: Any) -> bool:
         if value is None:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
+from operator import index
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
@@ -15,9 +16,11 @@ from mindtorch.dispatch.argument_types import (
     PYTHON_TYPES,
     is_dtype,
     is_float,
+    is_index,
     is_int,
     is_int_in_list,
     is_number,
+    is_single_int,
     test_of,
 )
 from mindtorch.dispatch.given import as_given, passed_to
@@ -74,6 +77,11 @@ def int_of(value: Any, function: str, name: str, position: int | None = None) ->
     raise wrong_value(function, name, position, "int", value)
 
 
+def index_of(value: Any, function: str, name: str, position: int | None = None) -> int:
+    """The Python int of a `SymInt` argument, which takes more than an `int` does."""
+    return int_of(index(value) if is_index(value) else value, function, name, position)
+
+
 def bool_of(value: Any, function: str, name: str, position: int | None = None) -> bool:
     """The end of a call with a `bool` argument that is none: nothing else is taken for one."""
     raise wrong_value(function, name, position, "bool", value)
@@ -101,17 +109,30 @@ def dtype_of(value: Any, function: str, name: str, position: int | None = None) 
 
 
 def ints_of(value: Any, function: str, name: str, position: int | None = None) -> tuple[int, ...]:
-    """The tuple of an `int[]` argument: any list, tuple or Size of ints, or one 0-dim tensor."""
+    """The tuple of an `int[]` argument: any list, tuple or Size of ints."""
     if value is ...:
         raise missing_argument(function, name)
     if not isinstance(value, (list, tuple)):
-        if not is_int(value) or isinstance(value, int):
-            raise wrong_value(function, name, position, "tuple of ints", value)
-        value = (value,)
+        raise wrong_value(function, name, position, "tuple of ints", value)
     for place, item in enumerate(value):
         if type(item) is not int and not is_int_in_list(item):
             raise _refusal_of_running(sys._getframe(1)) or element_error(function, name, place, item)
     return tuple([item.__index__() for item in value])
+
+
+def sized_ints_of(value: Any, function: str, name: str, position: int | None = None) -> tuple[int, ...]:
+    """The tuple of an argument such as `int[2]`, for which one int may stand."""
+    return (index(value),) if is_single_int(value) else ints_of(value, function, name, position)
+
+
+def separate_ints_of(value: Any, more: tuple, function: str, name: str, position: int | None = None) -> tuple[int, ...]:
+    """The tuple of an `int[]` argument that is alone: a factory or a method takes its ints one by one, too."""
+    if is_index(value):
+        if position == 1 or is_method_call(sys._getframe(1)):
+            value = (index(value), *more)
+    elif more and value is not ...:
+        raise wrong_value(function, name, position, "tuple of ints", value)
+    return ints_of(value, function, name, position)
 
 
 def wrong_value(function: str, name: str, position: int | None, expected: str, value: Any) -> TypeError:

@@ -7,6 +7,12 @@ from typing import Any
 from mindtorch.dispatch.shown_signature import ShownSignature
 
 METHOD_PREFIX = "Tensor."
+
+# Whether generated code takes the ints of a list one by one: `x.permute(1, 0)`, but not `permute(x, 1, 0)`. It asks for
+# the first name, which is the second one in methods.
+SEPARATE_INTS = False
+SEPARATE_INTS_IN_METHODS = True
+
 _DISPATCH = __name__.rpartition(".")[0]
 
 
@@ -85,11 +91,13 @@ def as_operator(function: FunctionType, reject: Callable = not_implemented) -> F
 def as_method(function: FunctionType) -> FunctionType:
     """The same code as a method, under a name that tracebacks show and that tells the error texts what was called.
 
-    Methods take no `out=`: the parameter is there, under another name.
+    Methods take no `out=`: the parameter is there, under another name. They take separate ints.
     """
     code = function.__code__
     names = tuple(["_out" if name == "out" else name for name in code.co_varnames])
-    method = _copied(function, code.replace(co_name=METHOD_PREFIX + function.__name__, co_varnames=names))
+    others = tuple([f"{name}_IN_METHODS" if name == "SEPARATE_INTS" else name for name in code.co_names])
+    code_of_method = code.replace(co_name=METHOD_PREFIX + function.__name__, co_varnames=names, co_names=others)
+    method = _copied(function, code_of_method)
     if names != code.co_varnames:  # `out` stays among the defaults, for those who leave out of a call what is one
         method.__kwdefaults__ = {**(function.__kwdefaults__ or {}), "_out": None}
     method.__signature__ = ShownSignature(method, is_method=True)  # type: ignore[attr-defined]

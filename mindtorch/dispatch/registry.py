@@ -6,7 +6,7 @@ The built-in backends register through the same two functions that an out-of-tre
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from importlib import import_module
 from traceback import extract_tb
 from typing import Any
@@ -389,6 +389,7 @@ def register_op(schema: str, function: Callable, **details: Any) -> OpEntry:
             f"by {function.__module__}; a `namespace` of its own in one of them keeps them apart"
         )
     _entries[entry.name] = entry
+    _by_base.cache_clear()
     function.op = entry
     return entry
 
@@ -402,6 +403,7 @@ def register_ops(rows: Iterable[tuple[str, Callable, Mapping[str, Any]]]) -> Non
 def unregister_op(name: str) -> None:
     """Forget an op overload."""
     del _entries[name]
+    _by_base.cache_clear()
 
 
 def find_op(name: str) -> OpEntry | None:
@@ -411,7 +413,16 @@ def find_op(name: str) -> OpEntry | None:
 
 def overloads_of(base: str, namespace: str = ATEN) -> list[OpEntry]:
     """The overloads of a base name, in the order of ops.yaml."""
-    return [entry for entry in _entries.values() if entry.base == base and entry.namespace == namespace]
+    return list(_by_base().get((namespace, base), ()))
+
+
+@cache
+def _by_base() -> dict[tuple[str, str], list[OpEntry]]:
+    """All overloads by namespace and base name; forgotten when an op is registered."""
+    found: dict[tuple[str, str], list[OpEntry]] = {}
+    for entry in _entries.values():
+        found.setdefault((entry.namespace, entry.base), []).append(entry)
+    return found
 
 
 def all_ops() -> list[OpEntry]:

@@ -27,9 +27,9 @@ def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: 
     """The reduction that the two arguments from before `reduction` mean; they win when either is given."""
     if size_average is None and reduce is None:
         return reduction
-    if reduce is False:
+    if reduce is not None and not reduce:
         meant = "none"
     else:
-        meant = "sum" if size_average is False else "mean"
+        meant = "mean" if size_average is None or size_average else "sum"
     warn(f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.")
     return meant

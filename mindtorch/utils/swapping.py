@@ -11,6 +11,9 @@ _SLOTS = ("_mt_array", "_mt_kind", "_mt_version", "_mt_edge", "_mt_meta", "__cla
 
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     """Everybody who holds one of the two has the other from now on: contents, history, class and attributes."""
+    for tensor in (t1, t2):
+        if not isinstance(tensor, Tensor):
+            raise AttributeError(f"'{type(tensor).__name__}' object has no attribute '_use_count'")
     for name, tensor in (("t1", t1), ("t2", t2)):
         if any(each is not _ref_of_node(tensor) for each in getweakrefs(tensor)):
             raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")

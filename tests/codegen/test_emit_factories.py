@@ -33,8 +33,8 @@ def test_factory(tmp_path):
                 return flagged(zeros_out(size, *more_size, out=out), requires_grad)
             if type(size) is int:
                 size = (size,) + more_size
-            elif type(size) is not tuple:
-                size = ints_of((size,) + more_size if more_size else size, "zeros", "size", 1)
+            elif more_size or type(size) is not tuple:
+                size = separate_ints_of(size, more_size, "zeros", "size", 1)
             dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
             try:
                 result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
@@ -51,8 +51,8 @@ def test_factory(tmp_path):
                 return call(zeros_out, size, *more_size, out=out)
             if type(size) is int:
                 size = (size,) + more_size
-            elif type(size) is not tuple:
-                size = ints_of((size,) + more_size if more_size else size, "zeros", "size", 1)
+            elif more_size or type(size) is not tuple:
+                size = separate_ints_of(size, more_size, "zeros", "size", 1)
             try:
                 out_array = out._mt_array
             except AttributeError:
@@ -120,8 +120,8 @@ def test_factory_with_a_generator(tmp_path):
                 )
             if type(size) is int:
                 size = (size,) + more_size
-            elif type(size) is not tuple:
-                size = ints_of((size,) + more_size if more_size else size, "rand", "size", 1)
+            elif more_size or type(size) is not tuple:
+                size = separate_ints_of(size, more_size, "rand", "size", 1)
             if dtype is not None and type(dtype) is not Dtype:
                 dtype = dtype_of(dtype, "rand", "dtype")
             if layout is not None or device is not None or pin_memory is not False:

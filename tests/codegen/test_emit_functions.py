@@ -377,7 +377,7 @@ def test_optional_tensors_converted_values_and_a_condition(tmp_path):
             if type(padding) is int:
                 padding = (padding, padding)
             elif type(padding) is not tuple or padding and type(padding[0]) is not int:
-                padding = ints_of(padding, "scale", "padding")
+                padding = sized_ints_of(padding, "scale", "padding")
             if step is not None and (type(step) is not int or not -(2**63) <= step < 2**63):
                 step = int_of(step, "scale", "step")
             try:

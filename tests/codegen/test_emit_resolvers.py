@@ -95,7 +95,7 @@ def test_one_position_with_two_names(tmp_path):
     """
     files = emit_project(tmp_path, ops)
     assert definition(files, "generated/ops/reduction.py", "max") == expected('''
-        def max(input, dim=..., keepdim=False, *, other=..., out=None, axis=None, keepdims=None):
+        def max(input, _dim=..., keepdim=False, *, dim=..., other=..., out=None, axis=None, keepdims=None):
             """max.other(Tensor self, Tensor other) -> Tensor
             max(Tensor self) -> Tensor
             max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -107,8 +107,15 @@ def test_one_position_with_two_names(tmp_path):
                 dim = axis
             if keepdims is not None:
                 keepdim = keepdims
-            if isinstance(dim, Tensor):
-                other, dim = dim, ...
+            if _dim is not ...:
+                if dim is not ... or other is not ...:
+                    return raise_no_overload(
+                        max, (max_other, max_default, max_dim), (input, _dim, keepdim, other), {"out": out}
+                    )
+                if isinstance(_dim, Tensor):
+                    other = _dim
+                else:
+                    dim = _dim
             try:
                 if other is not ... and not keepdim and out is None:
                     return max_other(input, other)
@@ -203,7 +210,7 @@ def test_the_only_default_is_none(tmp_path):
           dispatch: {CPU: count}
     """
     text = definition(emit_project(tmp_path, ops), "generated/ops/reduction.py", "count_nonzero")
-    assert text.startswith("def count_nonzero(input, dim=None, *more_dim, axis=None):")
+    assert text.startswith("def count_nonzero(input, dim=None, *, axis=None):")
     assert "if dim is None or is_int(dim):" in text
 
 

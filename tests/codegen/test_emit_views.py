@@ -25,8 +25,8 @@ def test_view_with_separate_ints(tmp_path):
                 return call(view, input, size, *more_size)
             if type(size) is int:
                 size = (size,) + more_size
-            elif type(size) is not tuple:
-                size = ints_of((size,) + more_size if more_size else size, "view", "size", 2)
+            elif more_size or type(size) is not tuple:
+                size = separate_ints_of(size, more_size, "view", "size", 2)
             try:
                 input_array = input._mt_array
             except AttributeError:

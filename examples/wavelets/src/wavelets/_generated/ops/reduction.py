@@ -14,7 +14,7 @@ from mindtorch.autograd.node_base import next_sequence_nr
 from mindtorch.autograd.outputs import refuse_grad
 from mindtorch.autograd.saved_tensor import save
 from mindtorch.autograd.tenants import adopt_result
-from mindtorch.dispatch.arguments import CALL_ERRORS, bool_of, explained, ints_of, raise_bad_argument
+from mindtorch.dispatch.arguments import CALL_ERRORS, bool_of, explained, raise_bad_argument, sized_ints_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.state import thread
@@ -38,7 +38,7 @@ def energy(input, dim=None, keepdim=False, *, out=None, axis=None, keepdims=None
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "energy", "dim", 2)
+        dim = sized_ints_of(dim, "energy", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "energy", "keepdim", 3)
     try:
@@ -70,7 +70,7 @@ def energy_out(input, dim=None, keepdim=False, *, out):
     if type(dim) is int:
         dim = (dim,)
     elif dim is not None and (type(dim) is not tuple or dim and type(dim[0]) is not int):
-        dim = ints_of(dim, "energy", "dim", 2)
+        dim = sized_ints_of(dim, "energy", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "energy", "keepdim", 3)
     try:
