@@ -56,7 +56,7 @@ class ShownSignature(Signature):
         op = getattr(function, "op", None)
         overloads = overloads_of(op.base, op.namespace) if op is not None else overloads_of(function.__name__)
         forms = [entry.schema.arguments for entry in overloads if not entry.schema.is_out]
-        shown = _bindable(_shown(list(parameters.values()), forms, self._is_method))
+        shown = _bindable(_shown(list(_joined(parameters.values())), forms, self._is_method))
         return _signature(list(shown), self.return_annotation)
 
 
@@ -85,6 +85,18 @@ def as_called(method: F) -> F:
 
 def _signature(parameters: Sequence[Parameter], return_annotation: Any) -> Signature:
     return Signature(parameters, return_annotation=return_annotation)
+
+
+def _joined(parameters: Iterable[Parameter]) -> Iterator[Parameter]:
+    """A position of several names, `_dim`, and the first of them, which is a keyword there, are one parameter."""
+    parameters = list(parameters)
+    keywords = {f"_{each.name}" for each in parameters if each.kind is Parameter.KEYWORD_ONLY}
+    shared = {each.name for each in parameters if each.kind is Parameter.POSITIONAL_OR_KEYWORD} & keywords
+    for each in parameters:
+        if each.name in shared:
+            yield each.replace(name=each.name[1:])
+        elif f"_{each.name}" not in shared:
+            yield each
 
 
 def _shown(parameters: list[Parameter], forms: list[tuple[Argument, ...]], is_method: bool) -> Iterator[Parameter]:
