@@ -89,10 +89,10 @@ def _signature(parameters: Sequence[Parameter], return_annotation: Any) -> Signa
 
 def _joined(parameters: Iterable[Parameter]) -> Iterator[Parameter]:
     """A position of several names, `_dim`, and the first of them, which is a keyword there, are one parameter."""
-    parameters = list(parameters)
-    keywords = {f"_{each.name}" for each in parameters if each.kind is Parameter.KEYWORD_ONLY}
-    shared = {each.name for each in parameters if each.kind is Parameter.POSITIONAL_OR_KEYWORD} & keywords
-    for each in parameters:
+    given = list(parameters)
+    keywords = {f"_{each.name}" for each in given if each.kind is Parameter.KEYWORD_ONLY}
+    shared = {each.name for each in given if each.kind is Parameter.POSITIONAL_OR_KEYWORD} & keywords
+    for each in given:
         if each.name in shared:
             yield each.replace(name=each.name[1:])
         elif f"_{each.name}" not in shared:
