@@ -9,7 +9,15 @@ The same lines stand in every function: calls of helpers would be a good part of
 """
 
 from mindtorch import state
-from mindtorch.dispatch.arguments import CALL_ERRORS, bool_of, explained, int_of, ints_of, raise_bad_argument
+from mindtorch.dispatch.arguments import (
+    CALL_ERRORS,
+    bool_of,
+    explained,
+    int_of,
+    ints_of,
+    raise_bad_argument,
+    sized_ints_of,
+)
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.tensor import Tensor
 
@@ -197,7 +205,7 @@ def npu_moe_init_routing_v2(
     elif active_expert_range is None:
         active_expert_range = ()
     elif type(active_expert_range) is not tuple or active_expert_range and type(active_expert_range[0]) is not int:
-        active_expert_range = ints_of(active_expert_range, "npu_moe_init_routing_v2", "active_expert_range")
+        active_expert_range = sized_ints_of(active_expert_range, "npu_moe_init_routing_v2", "active_expert_range")
     if type(row_idx_type) is not int or not -(2**63) <= row_idx_type < 2**63:
         row_idx_type = int_of(row_idx_type, "npu_moe_init_routing_v2", "row_idx_type")
     if x_dtype is not None and (type(x_dtype) is not int or not -(2**63) <= x_dtype < 2**63):
