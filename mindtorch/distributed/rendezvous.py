@@ -6,7 +6,7 @@ import os
 from datetime import timedelta
 from urllib.parse import parse_qs, urlparse
 
-from mindtorch.distributed.stores import FileStore, HashStore, Store
+from mindtorch.distributed.stores import FileStore, HashStore, PrefixStore, Store
 from mindtorch.distributed.tcp_store import TCPStore
 
 # What starts the processes of an MPI program and what it calls their rank and number: mpiexec, and Slurm with PMIx.
@@ -42,6 +42,9 @@ def _of_environment(rank: int, world_size: int, timeout: timedelta) -> Store | N
     if "MASTER_ADDR" not in os.environ and is_under_launcher():
         return None
     host, port = _variable("MASTER_ADDR"), int(_variable("MASTER_PORT"))
+    if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
+        store = TCPStore(host, port, world_size, timeout=timeout)  # the launcher's, for all of its attempts
+        return PrefixStore(f"/worker/attempt_{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
     return _served(host, port, rank, world_size, timeout)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import socket
 import sys
 import tempfile
 import uuid
@@ -20,6 +19,8 @@ from pathlib import Path
 from mindtorch.distributed.elastic.multiprocessing.agent import Plan, SignalException, run
 from mindtorch.distributed.elastic.multiprocessing.errors import ChildFailedError
 from mindtorch.distributed.engines.joining import mpiexec_command, yield_when_crowded
+from mindtorch.distributed.errors import DistNetworkError
+from mindtorch.distributed.tcp_store import TCPStore
 
 _WORKER = "mindtorch.distributed.worker"
 _DEFAULT_PORT = 29500
@@ -36,8 +37,8 @@ def parser() -> argparse.ArgumentParser:
     add("--node-rank", "--node_rank", type=int, default=0, help="0: mpiexec starts the processes of other machines")
     add("--hostfile", help="the machines, as mpiexec reads them")
     add("--master-addr", "--master_addr", default="127.0.0.1", help="MASTER_ADDR of the processes")
-    add("--master-port", "--master_port", type=int, help=f"MASTER_PORT; {_DEFAULT_PORT} or, if in use, a free port")
-    add("--standalone", action="store_true", help="one machine, and a free port")
+    add("--master-port", "--master_port", type=int, help="MASTER_PORT; a free port otherwise")
+    add("--standalone", action="store_true", help="one machine, and a run id of its own")
     add("--rdzv-backend", "--rdzv_backend", default="static", help="static or c10d: for one machine they are one")
     add("--rdzv-endpoint", "--rdzv_endpoint", default="", help="HOST:PORT, as --master-addr and --master-port")
     add("--rdzv-id", "--rdzv_id", default="none", help="TORCHELASTIC_RUN_ID of the processes")
@@ -62,11 +63,13 @@ def parser() -> argparse.ArgumentParser:
 # -------------------- one machine --------------------
 
 
-def plan(options: argparse.Namespace, log_dir: Path) -> Plan:
-    """What is run on this machine."""
+def plan(options: argparse.Namespace, log_dir: Path, port: int) -> Plan:
+    """What is run on this machine. The processes meet in a store of the launcher's, which answers at a port."""
     count = per_node(options)
-    host, port = _meeting_place(options)
-    environment = {"MASTER_ADDR": host, "MASTER_PORT": str(port), "TORCHELASTIC_RUN_ID": _run_id(options)}
+    environment = {
+        "MASTER_ADDR": _meeting_place(options)[0], "MASTER_PORT": str(port),
+        "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RUN_ID": _run_id(options),
+    }  # fmt: skip
     if count > 1:
         environment.update({} if "OMP_NUM_THREADS" in os.environ else {"OMP_NUM_THREADS": "1"})
     return Plan(
@@ -93,25 +96,23 @@ def _program(options: argparse.Namespace) -> list[str]:
 
 
 def _meeting_place(options: argparse.Namespace) -> tuple[str, int]:
+    """Host and port; 0: any port that is free."""
     host, _, port = options.rdzv_endpoint.partition(":")
     if options.standalone:
-        return "127.0.0.1", _free_port(0)
+        return "127.0.0.1", 0
     if host:
         return host, _number(port, "the port of --rdzv-endpoint") if port else _DEFAULT_PORT
-    if options.master_port is not None:
-        return options.master_addr, options.master_port
-    return options.master_addr, _free_port(_DEFAULT_PORT)
+    return options.master_addr, options.master_port or 0
 
 
-def _free_port(wanted: int) -> int:
-    """The port if no other process listens on it, or else another one."""
-    with socket.socket() as found:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            found.bind(("", wanted))
-        except OSError:
-            found.bind(("", 0))
-        return found.getsockname()[1]
+def serve(options: argparse.Namespace) -> TCPStore:
+    """The store in which the processes meet. It has its port before they start, and keeps it: where the first of them
+    served it, processes of two programs that start at the same moment could meet in one store."""
+    host, port = _meeting_place(options)
+    try:
+        return TCPStore(host, port, is_master=True, wait_for_workers=False)
+    except DistNetworkError as error:
+        raise SystemExit(f"the processes can't meet at port {port}: {error}") from None
 
 
 def _run_id(options: argparse.Namespace) -> str:
@@ -162,7 +163,7 @@ def _replace_by_mpiexec(options: argparse.Namespace) -> None:
         if getattr(options, name):
             raise SystemExit(f"--{name.replace('_', '-')} is for one machine, not for those of --hostfile")
     host, port = _meeting_place(options)
-    os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = host, str(port)
+    os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = host, str(port or _DEFAULT_PORT)
     yield_when_crowded(per_node(options))
     whole = command(options)
     sys.stdout.flush()
@@ -220,7 +221,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     folder = Path(tempfile.mkdtemp(prefix=f"{_run_id(options)}_", dir=parent))
     is_kept = bool(options.log_dir) or options.tee != "0" or options.redirects != "0"
     try:
-        run(plan(options, folder))
+        store = serve(options)  # for as long as they run
+        run(plan(options, folder, store.port))
     except ChildFailedError as error:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(1) from None

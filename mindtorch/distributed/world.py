@@ -72,6 +72,7 @@ class _World:
         self.store: Store | None = None
         self.groups: list[ProcessGroup] = []
         self.count = 0
+        self.starts = 0  # how often this process has begun to make the group of all
         self.is_prepared = False
         self.all_were_left = True
 
@@ -342,12 +343,14 @@ def _meet(
         raise AssertionError("world_size must be positive if using store")
     elif rank < 0:
         raise AssertionError("rank must be non-negative if using store")
+    _world.starts += 1
+    meeting = None if store is None else PrefixStore(f"start{_world.starts}", store)
     if not is_under_launcher():
         if world_size == 1:
             return store, LocalCommunicator()
-        assert store is not None
-        join(PrefixStore("start", store), rank, world_size, timeout)
-    communicator = _mpi_after_meeting(store, rank, world_size, timeout)
+        assert meeting is not None
+        join(meeting, rank, world_size, timeout)
+    communicator = _mpi_after_meeting(meeting, rank, world_size, timeout)
     if communicator.size != world_size:
         raise RuntimeError(_not_together(world_size, communicator.size))
     return store, communicator if communicator.rank == rank else communicator.reordered(rank)
@@ -357,9 +360,9 @@ def _mpi_after_meeting(store: Store | None, rank: int, world_size: int, timeout:
     """MPI, which would itself wait for a process that never comes, and break when one leaves while others begin."""
     if store is None:
         return mpi.world()
-    _all_come("start/begin", store, rank, world_size, timeout)
+    _all_come("begin", store, rank, world_size, timeout)
     communicator = mpi.world()
-    _all_come("start/end", store, rank, world_size, timeout)
+    _all_come("end", store, rank, world_size, timeout)
     return communicator
 
 
@@ -369,10 +372,10 @@ def _all_come(key: str, store: Store, rank: int, world_size: int, timeout: timed
     except DistNetworkError:
         raise
     except RuntimeError:
-        store.set("start/failed", str(rank))
+        store.set("failed", str(rank))
         raise
-    if store.check(["start/failed"]):
-        raise DistBackendError(f"this process came too late: rank {store.get('start/failed').decode()} has given up")
+    if store.check(["failed"]):
+        raise DistBackendError(f"this process came too late: rank {store.get('failed').decode()} has given up")
 
 
 def _not_together(wanted: int, found: int) -> str:

@@ -6,29 +6,65 @@ import signal
 import sys
 import threading
 import time
+from datetime import timedelta
 
 import pytest
 
 from mindtorch.distributed.elastic.multiprocessing import agent
 from mindtorch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure, record
-from mindtorch.distributed.run import check, command, parser, plan
+from mindtorch.distributed.engines import joining
+from mindtorch.distributed.errors import DistBackendError
+from mindtorch.distributed.rendezvous import rendezvous
+from mindtorch.distributed.run import check, command, parser, plan, serve
+from mindtorch.distributed.tcp_store import TCPStore
 
 
 def planned(*arguments, folder):
     options = parser().parse_args(arguments)
     check(options)
-    return plan(options, folder)
+    return plan(options, folder, 1234)
 
 
 def test_environment_of_the_processes(tmp_path):
     program = 'echo "$RANK $LOCAL_RANK $WORLD_SIZE $MASTER_ADDR $TORCHELASTIC_RUN_ID" > $OUT/$RANK'
     made = planned(
-        "--nproc-per-node=2", "--rdzv-endpoint=localhost:1234", "--rdzv-id=7", "--rdzv-backend=c10d", "--no-python",
+        "--nproc-per-node=2", "--rdzv-endpoint=localhost", "--rdzv-id=7", "--rdzv-backend=c10d", "--no-python",
         "sh", "-c", program, folder=tmp_path,
     )  # fmt: skip
     agent.run(agent.Plan(**{**vars(made), "environment": {**made.environment, "OUT": str(tmp_path)}}))
     assert (tmp_path / "1").read_text() == "1 1 2 localhost 7\n"
     assert made.environment["MASTER_PORT"] == "1234"
+
+
+@pytest.mark.parametrize("options", [[], ["--standalone"], ["--master-addr=localhost"]])
+def test_programs_that_start_at_the_same_moment_meet_in_stores_of_their_own(options):
+    chosen = parser().parse_args([*options, "program.py"])
+    launchers = [serve(chosen) for _ in range(5)]  # none of their processes runs yet
+    for number, each in enumerate(launchers):
+        TCPStore("localhost", each.port).set("number", str(number))
+    assert [each.get("number") for each in launchers] == [b"0", b"1", b"2", b"3", b"4"]
+    with pytest.raises(SystemExit, match=f"can't meet at port {launchers[0].port}: .*EADDRINUSE"):
+        serve(parser().parse_args([f"--master-port={launchers[0].port}", "program.py"]))
+
+
+def test_each_attempt_has_entries_of_its_own(tmp_path, monkeypatch):
+    store = serve(options := parser().parse_args(["--nproc-per-node=2", "program.py"]))
+    for name, value in plan(options, tmp_path, store.port).environment.items():
+        monkeypatch.setenv(name, value)
+    found = []
+    for attempt in ("0", "1"):
+        monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", attempt)
+        found.append(rendezvous("env://", 1, 2, timedelta(seconds=5))[0])
+    found[0].set("key", "value")
+    assert found[0].check(["key"]) and not found[1].check(["key"])
+
+
+def test_a_rank_has_one_process(tmp_path):
+    joining._take_place(tmp_path, 0)
+    joining._take_place(tmp_path, 1)
+    with pytest.raises(DistBackendError, match=f"process {os.getpid()} is the one of rank 1 already"):
+        joining._take_place(tmp_path, 1)
+    assert {each.name for each in tmp_path.iterdir()} == {"process0", "process1"}
 
 
 def test_one_failure_ends_the_others(tmp_path):

@@ -54,9 +54,9 @@ def join(store: Store, rank: int, size: int, timeout: timedelta) -> None:
         _start(store, size)
     folder = _folder(store, rank, timeout)
     environment = _of_attendant(folder, rank, timeout)
+    _take_place(folder, rank)
     added = {name: value for name, value in environment.items() if name not in os.environ}
     os.environ.update(added)
-    attendant.written(folder / f"process{rank}", str(os.getpid()))
     atexit.register(_finish, folder, rank)
 
 
@@ -111,6 +111,22 @@ def _of_attendant(folder: Path, rank: int, timeout: timedelta) -> dict[str, str]
             raise DistBackendError(f"mpiexec has started no processes: {(folder / 'mpiexec').read_text()}")
         time.sleep(_PAUSE)
     return json.loads(path.read_text())
+
+
+def _take_place(folder: Path, rank: int) -> None:
+    """Be the process of a rank, and the only one: two would read each other's messages, and wait for them for ever."""
+    place = folder / f"process{rank}"
+    draft = folder / f"process{rank}.{os.getpid()}"
+    draft.write_text(str(os.getpid()))
+    try:
+        os.link(draft, place)
+    except FileExistsError:
+        raise DistBackendError(
+            f"process {place.read_text()} is the one of rank {rank} already: two processes have the same rank, or "
+            "those of two programs have met in the same store"
+        ) from None
+    finally:
+        draft.unlink()
 
 
 def _runs(process: int) -> bool:
