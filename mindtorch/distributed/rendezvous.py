@@ -28,7 +28,9 @@ def rendezvous(url: str, rank: int, world_size: int, timeout: timedelta) -> tupl
     rank = _known(rank, "rank", query, parts.scheme)
     world_size = _known(world_size, "world_size", query, parts.scheme)
     if parts.scheme == "file":
-        return FileStore(parts.path, world_size), rank, world_size
+        store = FileStore(parts.path, world_size)
+        store.set_timeout(timeout)
+        return store, rank, world_size
     if parts.scheme == "tcp":
         if parts.port is None:
             raise _lacking("tcp", "port number missing")

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from mindtorch.distributed.errors import DistStoreError, QueueEmptyError
 
@@ -248,7 +248,12 @@ class FileStore(Store):
 
     def _locked(self) -> Any:
         lock = Path(f"{self.path}.lock").open("ab")  # noqa: SIM115 - the caller closes it
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        deadline = time.monotonic() + self.timeout.total_seconds()
+        while not _is_locked(lock):
+            if time.monotonic() > deadline:
+                lock.close()
+                raise DistStoreError(f"Wait timeout: another process has stopped while it used {self.path}")
+            time.sleep(_PAUSES[0])
         return lock
 
     def _timed_out(self, keys: Sequence[str], milliseconds: int) -> RuntimeError:
@@ -257,6 +262,15 @@ class FileStore(Store):
 
     def clone(self) -> Store:
         return FileStore(self.path)
+
+
+def _is_locked(lock: BinaryIO) -> bool:
+    """Try to lock a file, which no process has to itself for longer than it needs to read and write it."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _replace(file: Path, content: bytes) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import threading
 import time
 import zlib
 from collections.abc import Sequence
+from concurrent.futures import Future, wait
 from datetime import timedelta
 from types import TracebackType
 from typing import Any
@@ -16,7 +18,7 @@ from mindtorch.backends.npu.runtime import libraries
 from mindtorch.device import accelerator
 from mindtorch.distributed.engines import mpi
 from mindtorch.distributed.engines.communicator import Communicator, EngineError, Purpose
-from mindtorch.distributed.engines.joining import is_joined, join
+from mindtorch.distributed.engines.joining import is_joined, join, lost_ranks, note_ready
 from mindtorch.distributed.engines.local import LocalCommunicator
 from mindtorch.distributed.errors import DistBackendError, DistNetworkError
 from mindtorch.distributed.process_group import PATIENCE, ProcessGroup
@@ -46,6 +48,9 @@ class Backend(str):
             raise ValueError("Backend constructor parameter must be string-ish")
         return super().__new__(cls, name.lower())
 
+
+_LEAST = 0.1
+_LOOK = 0.02  # how often a process that begins looks whether others have died, in seconds
 
 _EVERYTHING = "cpu:gloo,npu:hccl"  # what groups are made of where there is an NPU and no backend is named
 
@@ -360,10 +365,41 @@ def _mpi_after_meeting(store: Store | None, rank: int, world_size: int, timeout:
     """MPI, which would itself wait for a process that never comes, and break when one leaves while others begin."""
     if store is None:
         return mpi.world()
+    deadline = time.monotonic() + timeout.total_seconds()
     _all_come("begin", store, rank, world_size, timeout)
-    communicator = mpi.world()
-    _all_come("end", store, rank, world_size, timeout)
+    communicator = _begun(rank, _until(deadline))
+    _all_come("end", store, rank, world_size, _until(deadline))
     return communicator
+
+
+def _until(deadline: float) -> timedelta:
+    """What is left of the time, and always enough for what needs no waiting."""
+    return timedelta(seconds=max(deadline - time.monotonic(), _LEAST))
+
+
+def _begun(rank: int, timeout: timedelta) -> Communicator:
+    """MPI's communicator, made in a thread, as MPI itself waits for a process that has died or stopped on the way."""
+    made: Future[Communicator] = Future()
+    threading.Thread(target=_make, args=(made,), name="beginning of MPI", daemon=True).start()
+    deadline = time.monotonic() + timeout.total_seconds()
+    while not wait([made], _LOOK).done:
+        lost = lost_ranks()
+        if lost:
+            raise DistBackendError(f"the process of rank {', '.join(map(str, lost))} has died")
+        if time.monotonic() > deadline:
+            raise DistBackendError(f"not all processes came to begin MPI within {timeout.total_seconds():g} s")
+    note_ready(rank)
+    try:
+        return made.result()
+    except EngineError as error:
+        raise DistBackendError(f"MPI error: {error}") from None
+
+
+def _make(made: Future[Communicator]) -> None:
+    try:
+        made.set_result(mpi.world())
+    except Exception as error:  # noqa: BLE001 (whatever it is, who waits for it gets it)
+        made.set_exception(error)
 
 
 def _all_come(key: str, store: Store, rank: int, world_size: int, timeout: timedelta) -> None:

@@ -131,8 +131,9 @@ class Program:
         )  # fmt: skip
         self.note(initialized=True)
         self.reach("new_group")
-        everyone = dist.new_group(list(range(self.size)))
-        pair = dist.new_group([0, 1])
+        limit = timedelta(seconds=TIMEOUT)  # a group has 30 minutes if none is named, as in PyTorch
+        everyone = dist.new_group(list(range(self.size)), timeout=limit)
+        pair = dist.new_group([0, 1], timeout=limit)
         self.collectives(everyone, pair)
         self.messages()
         self.asynchronous()
@@ -378,7 +379,7 @@ def delay_of(case: Case, said) -> float:
 _TEXTS = ("has died", "has aborted it", "caught collective operation timeout", "has left", "had an exception",
           "Timed out waiting", "monitoredBarrier", "came to make their group")  # fmt: skip
 _TAKEN_DOWN = "taking the entire process down"
-_TEXTS_OF_INIT = (*_TEXTS, "Wait timeout", "Timeout waiting for key")
+_TEXTS_OF_INIT = (*_TEXTS, "came to begin MPI", "Wait timeout", "Timeout waiting for key")
 
 
 def judge(case: Case, said, lag: float, folder: Path) -> list[str]:

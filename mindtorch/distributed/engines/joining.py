@@ -65,6 +65,19 @@ def is_joined() -> bool:
     return "MINDTORCH_ATTENDANTS" in os.environ
 
 
+def lost_ranks() -> list[int]:
+    """The ranks of processes that have died before all had begun; MPI is told of them later."""
+    folder = os.environ.get("MINDTORCH_ATTENDANTS")
+    return sorted(int(each.name.removeprefix("lost")) for each in Path(folder).glob("lost*")) if folder else []
+
+
+def note_ready(rank: int) -> None:
+    """This process has begun."""
+    folder = Path(os.environ.get("MINDTORCH_ATTENDANTS", ""))
+    if is_joined() and folder.exists():
+        (folder / f"ready{rank}").touch()
+
+
 def _start(store: Store, size: int) -> None:
     folder = Path(tempfile.mkdtemp(prefix="mindtorch-attendants-"))
     with (folder / "mpiexec").open("wb") as log:

@@ -5,6 +5,7 @@ Loaded with the first process group that needs it; `pip install mindtorch[mpi]` 
 
 from __future__ import annotations
 
+import ctypes
 import os
 import struct
 import time
@@ -53,13 +54,29 @@ def is_installed() -> bool:
 
 
 def world() -> MpiCommunicator:
-    """The communicator of all processes that were started together; the first call initializes MPI."""
+    """The communicator of all processes that were started together; the first call initializes MPI. It waits for all of
+    them, and can't be interrupted."""
     if not is_installed():
         raise RuntimeError(NOT_INSTALLED)
     # Open MPI looks a second long for network cards of one family; processes on one machine never use them.
     os.environ.setdefault("OMPI_MCA_btl", "^ofi")
     mpi4py.rc.finalize = False  # at exit it would wait for processes that wait themselves: see `finalize`
+    _initialize()
     return MpiCommunicator(MpiCommunicator.run(MPI.COMM_WORLD.Dup))
+
+
+_THREAD_MULTIPLE = 3  # in all MPI libraries that mpi4py is built for
+
+
+def _initialize() -> None:
+    """What the import of mpi4py does, which keeps the interpreter's lock meanwhile: where a thread of this process
+    serves the store, others could wait for its answer for ever, and this process for them."""
+    specification = find_spec("mpi4py.MPI")
+    assert specification is not None and specification.origin is not None
+    library, is_begun, level = ctypes.CDLL(specification.origin), ctypes.c_int(), ctypes.c_int()
+    library.MPI_Initialized(ctypes.byref(is_begun))
+    if not is_begun and library.MPI_Init_thread(None, None, _THREAD_MULTIPLE, ctypes.byref(level)):
+        raise EngineError("MPI can't be initialized")
 
 
 def reports_lost_processes() -> bool:
