@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.distributed.launch import needs_mpi, run
+from tests.distributed.launch import PROGRAMS, launch, needs_mpi
 from tests.npu import fixtures
 from tests.npu_simulator import build
 
@@ -18,18 +18,18 @@ pytestmark = [
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_collectives_on_devices_give_what_they_give_on_the_cpu(ranks):
-    printed = run("devices.py", ranks, seconds=300)
+    printed = launch(f"--nproc-per-node={ranks}", str(PROGRAMS / "devices.py"))
     assert printed.count("done") == ranks
 
 
 @pytest.mark.parametrize("how", ["killed", "late"])
 def test_a_device_whose_peer_does_not_come_gives_no_wrong_numbers(how):
-    assert "refused" in run("device_faults.py", 2, how)
+    assert "refused" in launch("--keep-going", "--nproc-per-node=2", str(PROGRAMS / "device_faults.py"), how)
 
 
 def test_a_process_that_is_alone():
-    assert run("devices.py", 1, "alone").count("done") == 1
+    assert launch(str(PROGRAMS / "devices.py"), "alone").count("done") == 1
 
 
 def test_each_call_that_fails_says_so_and_the_next_one_works():
-    assert run("device_injection.py", 2).count("swept") == 2
+    assert launch("--nproc-per-node=2", str(PROGRAMS / "device_injection.py")).count("swept") == 2

@@ -1,30 +1,14 @@
 """Programs that start their own processes; the launcher's restarts and summary; dumps of faulty runs."""
 
-import os
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from mindtorch.distributed.flight_recorder import report
-from tests.distributed.launch import PROGRAMS, needs_mpi
+from tests.distributed.launch import PROGRAMS, launch, needs_mpi, start
 
 pytestmark = needs_mpi
-
-
-def start(*command, code=0, **environment):
-    ended = subprocess.run(
-        [sys.executable, *command], capture_output=True, text=True, timeout=120, env={**os.environ, **environment}
-    )
-    printed = ended.stdout + ended.stderr
-    assert ended.returncode == code, printed
-    return printed
-
-
-def launch(*arguments, code=0, **environment):
-    return start("-m", "mindtorch.distributed.run", *arguments, code=code, **environment)
 
 
 def free_port():

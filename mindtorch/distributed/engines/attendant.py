@@ -1,11 +1,11 @@
 """What `mpiexec` runs for processes that it has not started: one of these for each of them.
 
 It hands on the environment that `mpiexec` gives to a process of its own, so that the other one can take its place under
-MPI, and ends when that one ends: `mpiexec` takes the end of an attendant for that of the process. While processes begin,
-MPI can't take that: they crash, or wait for ever. So it gets to know of it when all others have begun or have ended; a
-file tells them at once.
+MPI, and ends when that one ends: `mpiexec` takes the end of an attendant for that of the process. While processes
+begin, MPI can't take that: they crash, or wait for ever. So it gets to know of it when all others have begun or have
+ended; a file tells them at once.
 
-Started as `python -I -S attendant.py FOLDER STARTER`; uses nothing but the standard library, as it has to start quickly.
+Started as `python -I -S attendant.py FOLDER STARTER`; uses only the standard library, as it has to start quickly.
 """
 
 import json
