@@ -23,6 +23,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import count, islice
 from pathlib import Path
 
 import mindtorch as torch
@@ -61,7 +62,8 @@ def case_of(number: int) -> Case:
     if fault == "nan":
         moment = draw.choice(["collectives", "asynchronous", "backward"])
     victim = draw.randrange(1 if moment == "init" else 0, ranks)  # in init, rank 0 serves the store of all others
-    return Case(number, ranks, victim, fault, moment, draw.randrange(4), draw.uniform(0, 0.03))
+    step, delay = draw.randrange(4), draw.uniform(0, 0.03)
+    return Case(number, ranks, victim, fault, moment, step, 30 * delay if moment == "init" else delay)
 
 
 # -------------------- in each process --------------------
@@ -397,9 +399,12 @@ def judge(case: Case, said, lag: float, folder: Path) -> list[str]:
             if case.fault in MISMATCHES and not has(said[rank], "mismatch")
         ]  # fmt: skip
     limit = 2 * lag + (SECOND if case.fault in DEATHS and case.moment != "init" else TIMEOUT + SECOND)
+    down = [rank for rank in others if any(_TAKEN_DOWN in line for line in lines(folder / f"log{rank}"))]
+    if down and case.fault not in SILENT:
+        found.append(f"ranks {down} were taken down")
     for rank in others:
-        if case.fault not in SILENT or not any(_TAKEN_DOWN in line for line in lines(folder / f"log{rank}")):
-            found += judge_survivor(case, rank, said[rank], since, limit)
+        if rank not in down:
+            found += judge_survivor(case, rank, said[rank], since, limit, len(down))
     if case.fault == "very_late" and case.moment != "destroy" and not has(said[case.victim], "error"):
         found.append("the late process was not told")
     return found
@@ -409,14 +414,14 @@ def has(said, key: str) -> bool:
     return any(key in each for each in said)
 
 
-def judge_survivor(case: Case, rank: int, said, since: float, limit: float) -> list[str]:
+def judge_survivor(case: Case, rank: int, said, since: float, limit: float, down: int) -> list[str]:
     error = next((each for each in said if "error" in each), None)
     if error is None:
         # Who needs nothing more of the faulty process may finish.
         is_free = case.moment == "destroy" or case.fault.endswith("later")
         return [] if is_free and has(said, "done") else [f"rank {rank} got no error: {said[-1:]}"]
     found = []
-    if any("shrunk" in each and each["shrunk"] != case.ranks - 1 for each in said):
+    if any("shrunk" in each and each["shrunk"] not in (case.ranks - 1, case.ranks - 1 - down) for each in said):
         found.append(f"rank {rank} lost others than the faulty process: {said[-2:]}")
     texts = _TEXTS_OF_INIT if case.moment == "init" else _TEXTS
     if not any(text in error["error"] for text in texts):
@@ -438,16 +443,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--first", type=int, default=0, help="the number of the first case")
+    parser.add_argument("--fault", choices=FAULTS, help="only cases of this fault")
+    parser.add_argument("--moment", choices=MOMENTS, help="only cases of this moment")
     parser.add_argument("--seconds", type=float, default=3600, help="begin no case after so many seconds")
     options = parser.parse_args()
-    numbers = range(options.first, options.first + options.count)
+    wanted = (case for case in map(case_of, count(options.first)) if options.fault in (None, case.fault))
+    cases = islice((case for case in wanted if options.moment in (None, case.moment)), options.count)
     end = time.monotonic() + options.seconds
     table: dict[str, list[float]] = {}
     wrong: Counter = Counter()
-    for number in numbers:
+    for case in cases:
         if time.monotonic() > end:
             break
-        case = case_of(number)
         found, delay = run_case(case)
         table.setdefault(case.fault, []).append(delay)
         wrong[case.fault] += bool(found)

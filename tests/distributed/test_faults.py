@@ -11,9 +11,17 @@ from tests.distributed.launch import needs_mpi
 pytestmark = needs_mpi
 
 
-@pytest.mark.parametrize("first", [0, 8])
-def test_faulty_runs(first):
-    command = [sys.executable, "-m", "tests.distributed.random_faults", "--first", str(first), "--count", "8"]
+@pytest.mark.parametrize(
+    ("count", "options"),
+    [
+        (8, ["--first=0"]),
+        (8, ["--first=8"]),
+        (5, ["--moment=init", "--fault=kill_later"]),
+        (2, ["--moment=init", "--fault=stop_later"]),
+    ],
+)
+def test_faulty_runs(count, options):
+    command = [sys.executable, "-m", "tests.distributed.random_faults", f"--count={count}", *options]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ})
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "8 cases, 0 wrong" in ended.stdout
+    assert f"{count} cases, 0 wrong" in ended.stdout

@@ -1,6 +1,7 @@
 """Programs that start their own processes; the launcher's restarts and summary; dumps of faulty runs."""
 
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,10 @@ def test_processes_of_spawn_make_a_group(how, tmp_path):
     assert printed.count("gloo rank") == 2
 
 
+def test_a_store_answers_while_its_process_begins_mpi():
+    assert start(str(PROGRAMS / "slow_answers.py")).count("[2.0, 2.0, 2.0]") == 2
+
+
 def test_an_exception_of_a_spawned_process_is_raised_where_it_was_started(tmp_path):
     printed = start(str(PROGRAMS / "spawned.py"), f"file://{tmp_path / 'store'}", "0", "broken")
     assert "-- Process 1 terminated with the following error:" in printed and "process is broken" in printed
@@ -33,10 +38,12 @@ def test_an_exception_of_a_spawned_process_is_raised_where_it_was_started(tmp_pa
 PROGRAM = str(PROGRAMS / "launched.py")
 
 
-def test_restarts():
-    printed = launch("--standalone", "--nproc-per-node=2", "--max-restarts=2", PROGRAM, "restart")
-    assert printed.count("done in attempt 1") == 2
-    assert "rank 1 failed with exit code 1" in printed and "2/2 attempts left" in printed
+def test_restarts_of_programs_that_start_at_the_same_moment():
+    with ThreadPoolExecutor(2) as pool:
+        restarted = lambda _: launch("--nproc-per-node=2", "--max-restarts=2", PROGRAM, "restart")  # noqa: E731
+        for printed in pool.map(restarted, range(2)):
+            assert printed.count("done in attempt 1") == 2
+            assert "rank 1 failed with exit code 1" in printed and "2/2 attempts left" in printed
 
 
 def test_the_summary_names_the_first_failure():

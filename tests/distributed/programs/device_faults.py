@@ -15,7 +15,8 @@ import mindtorch.distributed as dist  # noqa: E402
 
 
 def main(how):
-    dist.init_process_group("hccl", timeout=timedelta(seconds=30 if how == "killed" else 1))
+    dist.init_process_group("hccl", timeout=timedelta(seconds=60))
+    dist.group.WORLD.set_timeout(timedelta(seconds=30 if how == "killed" else 1))
     rank = dist.get_rank()
     torch.npu.set_device(rank)
     x = torch.ones(4, device="npu")

@@ -44,7 +44,8 @@ def work(steps, at, fault):
 
 
 def main(name, at):
-    dist.init_process_group("gloo", timeout=timedelta(seconds=LIMIT))
+    dist.init_process_group("gloo", timeout=timedelta(seconds=60))
+    dist.group.WORLD.set_timeout(timedelta(seconds=LIMIT))
     started = time.monotonic()
     try:
         work(50, at, FAULTS[name])

@@ -12,7 +12,8 @@ from mindtorch.distributed.elastic.multiprocessing.errors import record
 
 
 def start():
-    dist.init_process_group("gloo", timeout=timedelta(seconds=2))
+    dist.init_process_group("gloo", timeout=timedelta(seconds=60))
+    dist.group.WORLD.set_timeout(timedelta(seconds=2))
     for size in range(3):
         dist.all_reduce(torch.ones(10 + size))
     return dist.get_rank()

@@ -1,0 +1,34 @@
+"""Two processes meet in a store that the first one serves; the second asks it rarely, and the first begins MPI before."""
+
+import os
+import socket
+import time
+from datetime import timedelta
+
+import mindtorch as torch
+import mindtorch.distributed as dist
+from mindtorch.distributed import stores, world
+
+
+def main():
+    with socket.socket() as free:
+        free.bind(("", 0))
+        port = free.getsockname()[1]
+    child = os.fork()
+    rank = 0 if child else 1
+    if rank == 1:
+        stores._PAUSES = (0.4, 0.4)
+    else:
+        begin = world._mpi_after_meeting
+        world._mpi_after_meeting = lambda *arguments: (time.sleep(1.2), begin(*arguments))[1]
+    place = f"tcp://localhost:{port}"
+    dist.init_process_group("gloo", init_method=place, rank=rank, world_size=2, timeout=timedelta(seconds=20))
+    dist.all_reduce(tensor := torch.ones(3))
+    print(tensor.tolist(), flush=True)
+    dist.destroy_process_group()
+    if child:
+        os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    main()
