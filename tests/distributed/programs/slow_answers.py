@@ -1,4 +1,4 @@
-"""Two processes meet in a store that the first one serves; the second asks it rarely, and the first begins MPI before."""
+"""Two processes meet in a store that the first serves; the second asks it rarely, and the first begins MPI before."""
 
 import os
 import socket
