@@ -3,6 +3,7 @@
 import socket
 import subprocess
 import sys
+from importlib.util import find_spec
 import threading
 from datetime import timedelta
 
@@ -117,6 +118,7 @@ def test_environment(monkeypatch):
         dist.init_process_group("nccl")
 
 
+@pytest.mark.skipif(find_spec("mpi4py") is not None, reason="with MPI it waits for the other process")
 def test_several_processes_that_were_not_started_together():
     """A program that was not started as several processes is told how."""
     program = (
