@@ -3,9 +3,9 @@
 import socket
 import subprocess
 import sys
-from importlib.util import find_spec
 import threading
 from datetime import timedelta
+from importlib.util import find_spec
 
 import pytest
 
