@@ -1,5 +1,6 @@
 """Programs that start their own processes; the launcher's restarts and summary; dumps of faulty runs."""
 
+import re
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -51,7 +52,8 @@ def test_the_summary_names_the_first_failure():
     summary = printed[printed.index("launched.py FAILED") :]
     assert "Root Cause (first observed failure)" in summary and "ValueError: the data" in summary
     root = summary[summary.index("Root Cause") :]
-    assert "rank      : 1 (local_rank: 1)" in root and "exitcode  : 1 (pid: " in root
+    # The other one fails because of it, and may end before: the launcher then ends the first one on its way out.
+    assert "rank      : 1 (local_rank: 1)" in root and re.search(r"exitcode  : (1|-15) \(pid: ", root), root
 
 
 def test_output_in_files_and_on_the_console(tmp_path):
