@@ -123,6 +123,14 @@ class Pass:
             self.wanted = self.reached - over
             self.nodes = [node for node in self.nodes if node not in over]
 
+    def refuse_early(self) -> None:
+        """Have nodes that only refuse run as leaves do: as soon as the last gradient for them has come, in the order of
+        the edges of the node that gave it."""
+        refusing = {node for node in self.nodes if type(node) is RefusingNode}
+        runs = self.nodes if self.needed is None else [node for node in self.nodes if node in self.needed]
+        self.last.update(_last_before(refusing, runs))
+        self.nodes = [node for node in self.nodes if node not in self.last]
+
     def will_reach(self, node: Any) -> bool:
         """Whether the pass comes to a node, sooner or later, or has been there."""
         if self.wanted is not None:
@@ -185,15 +193,6 @@ def _last_before(leaves: set, nodes: Sequence[Any]) -> dict[Any, Any]:
     return last
 
 
-def _refusals_early(nodes: list[Any]) -> list[Any]:
-    """The same order, but for nodes that only refuse: the pass gets there as soon as there is a gradient for them."""
-    last = _last_before({node for node in nodes if type(node) is RefusingNode}, nodes)
-    after: dict[Any, list[Any]] = {}
-    for refusing, node in last.items():
-        after.setdefault(node, []).append(refusing)
-    return [each for node in nodes if node not in last for each in (*after.get(node, ()), node)] if last else nodes
-
-
 # -------------------- running --------------------
 
 
@@ -218,7 +217,7 @@ def run_backward(
     elif node_base.levels_in_use:
         task.leave_out_what_is_over()
     if node_base.refusals_in_use:
-        task.nodes = _refusals_early(task.nodes)
+        task.refuse_early()
     return run_nested(lambda: _run_in_mode(task, create_graph))
 
 
@@ -425,6 +424,9 @@ def _retain(meta: Any, grad: Tensor) -> None:
 
 
 def _run_leaf(task: Pass, leaf: Any, gradients: list, node: Any, edge: tuple) -> None:
+    if not leaf.accumulates:  # it only refuses
+        _run_watched(task, leaf, leaf.next_edges, _grads_of(leaf, gradients[0]))
+        return
     if gradients[0] is not None and type(gradients[0]._mt_array) is not type(leaf.variable._mt_array):
         check_device(gradients[0], leaf, node, edge)
     if task.needed is None or leaf in task.needed:

@@ -273,6 +273,16 @@ KINDS = {
         for refused in ("a.floor_divide_(b)", "T.gcd", "hook('r', a // 2)", "a.copysign(b) // 2")
         for made in ("y = T.stack([c, r])", "y = T.stack([r, c])", "y = hook('s', r + 1) + c", "y = r + c + r")
         if refused != "T.gcd"
+    ]
+    + [
+        f"a, b, n = (T.ones(2, requires_grad=True) for _ in range(3)); r = n.ceil() // n{op}; y = {made}\n"
+        f"try: {call}\nexcept RuntimeError as e: seen.append(str(e)[:40])\n(seen, a.grad, b.grad, n.grad)"
+        for op in ("", " + n")
+        for made in (
+            *("a * r", "r * a", "T.addcmul(a, r, b)", "T.addcmul(r, a, b)", "r + r * a + b", "r // a + b"),
+            *(f"T.stack([{order}])" for order in ("a, b, r", "a, r, b", "r, a, b", "r, a * 2, b", "a * 2, r, b")),
+        )
+        for call in ("y.sum().backward()", "y.sum().backward(inputs=[a, n])", "T.autograd.grad(y.sum(), [r, a])")
     ],
     "what isfinite keeps": [
         f"x = x.to(T.{dtype}).detach().requires_grad_({grad})\nwith hooks: y = x.isfinite()\n(y, y.dtype, seen)"
