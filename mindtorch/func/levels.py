@@ -141,8 +141,8 @@ class Level:
         return _alias(tensor, self.released)
 
     def _view_outside(self, tensor: Tensor, meta: ViewMeta, base: Tensor) -> Tensor:
-        """The same view of what its base is outside. Those that may not be written keep their history: taken again,
-        what a custom Function has returned would know nothing of the Function."""
+        """The same view of what its base is outside, with the history that it has: taken again, it would go back to the
+        base in one step, and what a custom Function has returned would know nothing of the Function."""
         edge = meta.edge
         state.set_grad_enabled(edge is not None and self.records_outside)  # a view of another mode stays one
         try:
@@ -150,10 +150,11 @@ class Level:
         finally:
             state.set_grad_enabled(True)
         outside = view._mt_meta
-        if type(outside) is ViewMeta and meta.creation in (IN_CUSTOM_FUNCTION, MULTI_OUTPUT):
-            outside.creation = meta.creation
+        if type(outside) is ViewMeta:
+            if meta.creation in (IN_CUSTOM_FUNCTION, MULTI_OUTPUT):
+                outside.creation = meta.creation
             if edge and self._is_recorded_outside(edge):
-                outside.edge = edge
+                outside.edge, outside.version = edge, meta.version
         return view
 
     def _is_made_here(self, edge: Any) -> bool:

@@ -31,6 +31,11 @@ x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)
 BEFORE = {
     "views that a Function returns": NOTED,
     "ways to inputs that are over": NOTED,
+    "history of views that leave": """
+def tree(n): return n and (type(n).__name__, [tree(m) for m, _ in n.next_functions])
+def aux(f, x): return T.func.grad_and_value(lambda a: (a.sum(), f(a)), has_aux=True)(x)[1][1]
+def write(a): T.no_grad()(a.mul_)(2)
+w = T.ones(3, 3, requires_grad=True)""",
     "views that the function makes unreadable": "x = T.ones(4, requires_grad=True); h = x * 1\n"
     "no = lambda f: T.no_grad()(f)()",
     "captured tensors outside of grad mode": "facts = lambda t: (t.requires_grad, t.is_leaf, t._is_view(), t._version)"
@@ -83,6 +88,18 @@ KINDS = {
             "r.mul_(2); r._version",
             "T.no_grad()(s.mul_)(2); (r.requires_grad, r.sum())",
         )
+    ],
+    "history of views that leave": [
+        f"x = {source}; y = {call}(lambda a: {body}, x){part}; "
+        "(tree(y.grad_fn), y._base is x, y._version, T.autograd.grad(y, x, y.clone())[0].requires_grad)"
+        for body in (
+            *("a[0]", "a.squeeze(())", "a.t()[0]", "a.expand(2, 3, 3)", "a.view(9)", "a.split(1)[0]", "(a * 2)[0]"),
+            *("(a[0], write(a))[0]", "T.func.vjp(lambda b: b[0], a)[0]", "T.func.vjp(lambda b: a[0], a[1])[0]"),
+            *("T.vmap(lambda b: b[0])(a)", "w[0] * a", "(a.unbind()[0], write(a))[0] * 1"),
+        )
+        for source in ("w", "w * 1", "(w * 1)[:]")
+        for call, part in (("T.func.vjp", "[0]"), ("aux", ""))
+        if "write" not in body or call != "aux"
     ],
     "ways to inputs that are over": [
         f"F = function(lambda a, b: {body}); r = {call}; r.sum().backward(); (seen, w.grad)"
