@@ -21,7 +21,7 @@ from mindtorch.autograd.hooks import run_post_hooks, run_pre_hooks, run_tensor_h
 from mindtorch.autograd.node_base import ConnectedNode, RefusingNode
 from mindtorch.autograd.reentrant import run_nested
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dispatch.views_from_no_grad import edges_of_bases, nodes_behind
+from mindtorch.dispatch.views_from_no_grad import edges_of_bases, leads_nowhere, nodes_behind
 from mindtorch.kinds import SHORT_CUT_FAILED, kind_of
 from mindtorch.memory_format import contiguous_format
 from mindtorch.tensor import Tensor, set_outputs, wrap
@@ -92,7 +92,7 @@ class Pass:
         from a transform has no gradient; it is only the transform that may ask for it, as one of the targets."""
         ends = [node for node in self.reached if node.begins]
         is_asked = any(node.is_open or node.requires_grad_outside for node in ends) or any(
-            map(edges_of_bases, self.reached)
+            edges_of_bases(node) or leads_nowhere(node) for node in self.reached
         )
         if ends and not is_asked and self.reached.isdisjoint(each[0] for each in targets):
             raise errors.no_gradient(0)

@@ -13,7 +13,7 @@ from mindtorch.autograd.history import edge_of, noted_edge
 from mindtorch.autograd_meta import ViewMeta, takes_part
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.captures import OwnTensors, owner_of
-from mindtorch.dispatch.views_from_no_grad import nodes_behind
+from mindtorch.dispatch.views_from_no_grad import leads_nowhere, nodes_behind
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
@@ -79,6 +79,8 @@ def _leads_to(node: Any, own: OwnTensors | None) -> bool:
                 return True
         if type(node) is DetachedInside:
             seen |= node.inputs
+        if own is None and leads_nowhere(node):
+            return True
         following = nodes_behind(node) - seen
         seen |= following
         waiting.extend(following)

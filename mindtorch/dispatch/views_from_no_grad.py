@@ -60,6 +60,12 @@ def edges_of_bases(node: Any) -> list[Any]:
     return _bases.get(node, [])
 
 
+def leads_nowhere(node: Any) -> bool:
+    """Whether a node in the middle of a graph has no edge. It was given such views, before a transform began, and what
+    it has made requires grad."""
+    return not node.begins and not nodes_behind(node)
+
+
 def nodes_behind(node: Any) -> set[Any]:
     """The nodes that decide whether what a node has made requires grad: the next ones, and those of bases."""
     return {edge[0] for edge in (*node.next_edges, *edges_of_bases(node)) if edge is not None}

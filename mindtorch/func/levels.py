@@ -33,7 +33,7 @@ from mindtorch.dispatch.captures import OwnTensors, watching_writes
 from mindtorch.dispatch.tangents import set_tangent, tangent_of
 from mindtorch.dispatch.torch_dispatch import ask_op, dispatching_arguments
 from mindtorch.dispatch.view_recipe import ViewRecipe
-from mindtorch.dispatch.views_from_no_grad import nodes_behind
+from mindtorch.dispatch.views_from_no_grad import leads_nowhere, nodes_behind
 from mindtorch.pytree import tree_leaves
 from mindtorch.tensor import (
     ASK,
@@ -174,7 +174,7 @@ class Level:
         seen = set(waiting)
         while waiting:
             node = waiting.pop()
-            if node.begins and self._is_outside(node):
+            if leads_nowhere(node) or (node.begins and self._is_outside(node)):
                 return True
             following = nodes_behind(node) - seen
             seen |= following
