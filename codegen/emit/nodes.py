@@ -55,7 +55,7 @@ class NodeClass:
 
     ``tensors``  the saved tensors and lists of tensors, which the formulas use as local variables
     ``values``   the fields for numbers, shapes and the like
-    ``keepers``  the places of the edges for which tensors are saved, where there are other edges, too
+    ``keepers``  the places of the edges for which tensors are saved, where none may be
     ``results``  the gradients in the order of the edges
     """
 
@@ -135,13 +135,19 @@ def _node_class(model: Model, derivative: Derivative) -> NodeClass:
 
 
 def _keepers(derivative: Derivative) -> tuple[str, ...]:
+    """The edges for which tensors are saved, if PyTorch saves each for one of them alone.
+
+    It keeps whatever else is used, and looks at it again, whichever gradients are wanted: outputs, what the formulas of
+    several arguments use, what the only argument with a formula does, and all that ops which are derivatives save.
+    """
+    edges, schema = derivative.edges, derivative.op.schema
     tensors = [use for use in derivative.saved if use.value.kind in ("input", "output")]
-    needing = {name for use in tensors for name in use.arguments}
-    if any(use.value.kind == "output" for use in tensors):
-        return ()  # PyTorch keeps outputs, and looks at them again, whichever gradients are wanted
-    if not tensors or any(edge.type.is_list for edge in derivative.edges) or len(needing) == len(derivative.edges):
+    if len(edges) < 2 or any(edge.type.is_list for edge in edges) or "backward" in schema.base:
         return ()
-    return tuple(str(place) for place, edge in enumerate(derivative.edges) if edge.name in needing)
+    if any(use.value.kind == "output" or len(use.arguments) > 1 for use in tensors):
+        return ()
+    needing = {name for use in tensors for name in use.arguments}
+    return tuple(str(place) for place, edge in enumerate(edges) if edge.name in needing)
 
 
 def _has_several_grads(derivative: Derivative) -> bool:

@@ -45,6 +45,8 @@ class MmBackward0(Node):
 
     saved = ("mat2", "self")
 
+    keepers = (0, 1)
+
     def apply(node, edges, grad):
         mat2, self = node.unpack()
         if grad is None:
@@ -61,6 +63,8 @@ class BmmBackward0(Node):
     __slots__ = ()
 
     saved = ("mat2", "self")
+
+    keepers = (0, 1)
 
     def apply(node, edges, grad):
         mat2, self = node.unpack()
@@ -79,6 +83,8 @@ class MvBackward0(Node):
 
     saved = ("self", "vec")
 
+    keepers = (0, 1)
+
     def apply(node, edges, grad):
         self, vec = node.unpack()
         if grad is None:
@@ -92,6 +98,8 @@ class DotBackward0(Node):
     __slots__ = ()
 
     saved = ("self", "tensor")
+
+    keepers = (0, 1)
 
     def apply(node, edges, grad):
         self, tensor = node.unpack()
@@ -206,6 +214,8 @@ class VdotBackward0(Node):
     __slots__ = ()
 
     saved = ("other", "self")
+
+    keepers = (0, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()
@@ -563,6 +573,8 @@ class LinalgCrossBackward0(Node):
     __slots__ = ("dim",)
 
     saved = ("other", "self")
+
+    keepers = (0, 1)
 
     def apply(node, edges, grad):
         other, self = node.unpack()

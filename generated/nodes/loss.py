@@ -48,8 +48,6 @@ class NllLossBackwardBackward0(Node):
 
     saved = ("target", "weight")
 
-    keepers = (0,)
-
     def apply(node, edges, grad):
         target, weight = node.unpack()
         if grad is None:
@@ -80,8 +78,6 @@ class NllLoss2DBackwardBackward0(Node):
     __slots__ = ("reduction", "ignore_index")
 
     saved = ("target", "weight")
-
-    keepers = (0,)
 
     def apply(node, edges, grad):
         target, weight = node.unpack()
@@ -195,8 +191,6 @@ class BinaryCrossEntropyBackward0(Node):
 
     saved = ("self", "target", "weight")
 
-    keepers = (0, 1)
-
     def apply(node, edges, grad):
         self, target, weight = node.unpack()
         if grad is None:
@@ -215,8 +209,6 @@ class BinaryCrossEntropyBackwardBackward0(Node):
     __slots__ = ("reduction",)
 
     saved = ("grad_output", "self", "target", "weight")
-
-    keepers = (0, 1, 2)
 
     def apply(node, edges, grad):
         grad_output, self, target, weight = node.unpack()
@@ -241,8 +233,6 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
     __slots__ = ("reduction",)
 
     saved = ("pos_weight", "self", "target", "weight")
-
-    keepers = (0, 1)
 
     def apply(node, edges, grad):
         pos_weight, self, target, weight = node.unpack()

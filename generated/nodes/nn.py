@@ -111,8 +111,6 @@ class MaxPool2DWithIndicesBackwardBackward0(Node):
 
     saved = ("indices",)
 
-    keepers = (0,)
-
     def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
@@ -852,8 +850,6 @@ class MaxPool3DWithIndicesBackwardBackward0(Node):
 
     saved = ("indices",)
 
-    keepers = (0,)
-
     def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
@@ -961,8 +957,6 @@ class AdaptiveMaxPool2DBackwardBackward0(Node):
 
     saved = ("indices",)
 
-    keepers = (0,)
-
     def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
@@ -990,8 +984,6 @@ class FractionalMaxPool2DBackwardBackward0(Node):
     __slots__ = ()
 
     saved = ("indices",)
-
-    keepers = (0,)
 
     def apply(node, edges, grad):
         (indices,) = node.unpack()
@@ -1021,8 +1013,6 @@ class FractionalMaxPool3DBackwardBackward0(Node):
 
     saved = ("indices",)
 
-    keepers = (0,)
-
     def apply(node, edges, grad):
         (indices,) = node.unpack()
         if grad is None:
@@ -1050,8 +1040,6 @@ class AdaptiveMaxPool3DBackwardBackward0(Node):
     __slots__ = ()
 
     saved = ("indices",)
-
-    keepers = (0,)
 
     def apply(node, edges, grad):
         (indices,) = node.unpack()

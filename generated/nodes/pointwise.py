@@ -127,6 +127,8 @@ class MulBackward0(Node):
 
     saved = ("other", "self")
 
+    keepers = (0, 1)
+
     def apply(node, edges, grad):
         other, self = node.unpack()
         if grad is None:
@@ -876,8 +878,6 @@ class HardshrinkBackwardBackward0(Node):
 
     saved = ("self",)
 
-    keepers = (0,)
-
     def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
@@ -908,8 +908,6 @@ class SoftshrinkBackwardBackward0(Node):
     __slots__ = ("lambd",)
 
     saved = ("self",)
-
-    keepers = (0,)
 
     def apply(node, edges, grad):
         (self,) = node.unpack()
@@ -974,8 +972,6 @@ class ThresholdBackwardBackward0(Node):
 
     saved = ("self",)
 
-    keepers = (0,)
-
     def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
@@ -1035,8 +1031,6 @@ class HardtanhBackwardBackward0(Node):
 
     saved = ("self",)
 
-    keepers = (0,)
-
     def apply(node, edges, grad):
         (self,) = node.unpack()
         if grad is None:
@@ -1067,8 +1061,6 @@ class RreluWithNoiseBackwardBackward0(Node):
     __slots__ = ("lower", "upper", "training")
 
     saved = ("noise", "self")
-
-    keepers = (0,)
 
     def apply(node, edges, grad):
         noise, self = node.unpack()
@@ -1118,8 +1110,6 @@ class LeakyReluBackwardBackward0(Node):
     __slots__ = ("negative_slope",)
 
     saved = ("self",)
-
-    keepers = (0,)
 
     def apply(node, edges, grad):
         (self,) = node.unpack()
@@ -2000,8 +1990,6 @@ class AddcdivBackward0(Node):
     __slots__ = ("value",)
 
     saved = ("tensor1", "tensor2")
-
-    keepers = (1, 2)
 
     def apply(node, edges, grad):
         tensor1, tensor2 = node.unpack()

@@ -203,8 +203,6 @@ class SparseSampledAddmmBackward0(Node):
 
     saved = ("mat1", "mat2", "self")
 
-    keepers = (1, 2)
-
     def apply(node, edges, grad):
         mat1, mat2, self = node.unpack()
         if grad is None:

@@ -21,7 +21,7 @@ class Node(NodeBase):
     __slots__ = ()  # in a subclass: the names of numbers, shapes and the like, which are kept as they are
 
     saved: tuple[str, ...] = ()  # the names of the saved tensors
-    keepers: tuple[int, ...] = ()  # the edges for which they are saved, if there are others, for which none is needed
+    keepers: tuple[int, ...] = ()  # the edges for which they are saved, if none may be
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -133,6 +133,23 @@ KINDS = {
         "T.autograd.grad(x.sum(), v, allow_unused=True)",
         "v.register_hook(lambda g: seen.append(1)); v.sum().backward(); seen",
         "v.requires_grad_(); (v * v).sum().backward(); v.grad, x.grad",
+    ]
+    + [
+        f"y, g = {call}, []\n"
+        "for _ in range(2):\n"
+        "    try: g.append(y.backward(T.ones_like(y)))\n"
+        "    except RuntimeError as e: g.append(str(e)[:20])\n"
+        "g, x.grad"
+        for one, two in (("v", "v"), ("v", "T.ones(1, 3)"), ("T.ones(1, 3)", "v"), ("x[:1]", "v"), ("v", "x[:1]"))
+        for call in (
+            *(f"{one} {op} {two}" for op in ("*", "/", "**", "%")),
+            *(f"T.{op}({one}, {two})" for op in ("atan2", "hypot", "maximum", "linalg.cross", "fmod", "xlogy", "dist")),
+            *(f"T.{op}({one}, {two}, {two})" for op in ("addcmul", "addcdiv", "lerp")),
+            *(f"{one} @ {two}.mT", f"T.dot({one}[0], {two}[0])", f"T.mv({one}, {two}[0])"),
+            *(f"T.cdist({one}, {two})", f"T.nn.functional.mse_loss({one}, {two})", f"T.outer({one}[0], {two}[0])"),
+            *(f"{one}.index_put((T.tensor([0]),), {two}[0])", f"T.addmm({two}, {one}, T.ones(3, 3))"),
+            *(f"T.nn.functional.prelu({one}, {two}[0])",),
+        )
     ],
     "data in modes": [
         "x = T.ones(2, requires_grad=True)\nwith T.autograd.graph.allow_mutation_on_saved_tensors(): d = x.data\n"

@@ -200,6 +200,18 @@ KINDS = {
             f"T.func.hessian(lambda a: ({body}).sum())({source})",
             f"T.autograd.functional.hessian(lambda a: ({body}).sum(), {source})",
         )
+    ]
+    + [
+        f"p = v * v; {before}; f = lambda a: {body}; y = {source}\nsent({call})"
+        for before, source in (("pass", "p"), ("p = p * 2", "p"), ("q = p + h[:1]", "q"), ("pass", "x[:1]"))
+        for body in ("a * a", "a * p", "p * 2", "s.append((facts(p * 1), facts(a * p))) or a * a.detach()")
+        for call in (
+            "T.func.vjp(f, y)[0]",
+            "T.func.vjp(f, y)[1](y)[0]",
+            "*T.func.grad_and_value(lambda a: f(a).sum())(y)",
+            "*T.func.jvp(f, (y,), (y,))",
+            "T.func.grad(lambda a: T.func.grad(lambda b: (f(b) * f(a)).sum())(a).sum())(y)",
+        )
     ],
 }
 
