@@ -64,6 +64,6 @@ def _leaves_behind(edges: Sequence[Any]) -> list[Any]:
 def depending(tangent: Tensor, factor: Tensor) -> Tensor:
     """A tangent that is new, made to depend on a factor of a term that is zero."""
     edge = edge_of(factor)
-    if edge:
-        set_history(tangent, ZeroWays(edge_of(tangent) or None, (edge,)))
+    if edge is not None:
+        set_history(tangent, ZeroWays(edge_of(tangent) or None, (edge or None,)))
     return tangent

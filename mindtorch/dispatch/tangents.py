@@ -102,16 +102,23 @@ def tangent_of(tensor: Any, number: int | None = None) -> Tensor | None:
 def _tangent_at(tensor: Tensor, meta: AutogradMeta, level: Level) -> Tensor | None:
     if meta.tangents is not None and level in meta.tangents.by_level:
         return meta.tangents.by_level[level]
-    return None if meta.base is None else _from_base(tensor, meta, level)
+    return None if meta.base is None else _tangent_of_view(tensor, meta, level)
 
 
-def _from_base(view: Tensor, meta: AutogradMeta, level: Level) -> Tensor | None:
-    """The tangent of a view whose base was written since the view was taken: the same view of the base's tangent."""
-    base_meta = meta.base._mt_meta
-    base_tangent = None if base_meta is None else _tangent_at(meta.base, base_meta, level)
-    if base_tangent is None:
+def _tangent_of_view(view: Tensor, meta: Any, level: Level) -> Tensor | None:
+    """The tangent of a view that was given none: the same view of the tangent that what it is a view of has, as it was
+    taken where no formula ran, or as its base was written since."""
+    parent = meta.parent
+    while parent is not None and (parent.tangents is None or level not in parent.tangents.by_level):
+        parent = parent.parent
+    if parent is not None:
+        source = geometry = parent.tangents.by_level[level]  # which lies in memory as the tensor does
+    else:
+        geometry, base_meta = meta.base, meta.base._mt_meta
+        source = None if base_meta is None else _tangent_at(geometry, base_meta, level)
+    if source is None:
         return None
-    tangent = ViewRecipe(view, meta.base)(base_tangent)
+    tangent = ViewRecipe(view, geometry)(source)
     level.put(holder_of(view), tangent)
     return tangent
 

@@ -29,6 +29,8 @@ def test_two_gradients(tmp_path):
 
             saved = ("other", "self")
 
+            keepers = (0, 1)
+
             def apply(node, edges, grad):
                 other, self = node.unpack()
                 if grad is None:
@@ -131,6 +133,8 @@ def test_saved_facts_and_numbers(tmp_path):
             __slots__ = ("factor", "weight_shape")
 
             saved = ("self", "weight")
+
+            keepers = (0, 1)
 
             def apply(node, edges, grad):
                 self, weight = node.unpack()

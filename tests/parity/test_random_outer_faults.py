@@ -59,6 +59,14 @@ x, c = T.ones(2, 3), T.ones(3)""",
     "    t.sum().backward()\n"
     "    return t, x.grad\n"
     "x, z = T.tensor([0., 1., -1., 2.]), T.zeros(4)",
+    "tangents of views where no formula runs": "fw = T.autograd.forward_ad; off = fw._set_fwd_grad_enabled\n"
+    "def dual(f, mode, x):\n"
+    "    with fw.dual_level():\n"
+    "        d = fw.make_dual(x, T.arange(1., 7).view(3, 2))\n"
+    "        with mode: y = f(d)\n"
+    "        parts = *fw.unpack_dual(y), *fw.unpack_dual(y * 2), *fw.unpack_dual(d)\n"
+    "    return [e if e is None else (e.tolist(), e.stride(), e.requires_grad) for e in parts]\n"
+    "x = T.ones(3, 2)",
     "captured views from no_grad mode": "facts = lambda t: (t.requires_grad, t.is_leaf, t.grad_fn is not None)\n"
     "w, z, x = T.ones(2, 3, requires_grad=True), T.ones(2, 3, requires_grad=True), T.ones(2, 3); h, s = w * 2, []\n"
     "with T.no_grad(): v, u = h[:1], w[:1]\n"
@@ -181,6 +189,28 @@ KINDS = {
             f"dual(lambda a: {op}, T.tensor([3., 1., 0.5, 0.25]))",
             f"T.func.jvp(lambda a: {op}, (x,), (x * 0 + 1,))[1]",
             f"T.func.grad(lambda b: T.func.jvp(lambda a: {op}, (b,), (b * 0 + 1,))[1].sum())(x)",
+        )
+    ],
+    "tangents of views where no formula runs": [
+        f"x = {source}\n{call}"
+        for body in (
+            *(
+                "d[1]",
+                "d.t()[0]",
+                "d.view(6)[2:]",
+                "d.expand(2, 3, 2)",
+                "d.unbind(1)[1]",
+                "d.split(2)[1]",
+                "d.view_as(d)",
+            ),
+            *("d.reshape(6)", "d.diagonal()", "d.as_strided((2,), (1,), 1)", "d.detach()", "d.data[0]", "(d * 2)[0]"),
+            *("d[1:].mul_(2)", "d.mul_(2)[0]", "T.view_as_complex(d)", "T.view_as_complex(d).real[:1]", "d"),
+        )
+        for source in ("x", "x * T.ones(2, requires_grad=True)")
+        for call in (
+            f"dual(lambda d: {body}, T.inference_mode(), x)",
+            f"dual(lambda d: {body}, off(False), x)",
+            f"def f(d):\n    with off(False): return {body}\nT.func.jvp(f, (x,), (T.arange(1., 7).view(3, 2),))",
         )
     ],
     "captured views from no_grad mode": [
