@@ -8,10 +8,14 @@ the array of the result, or several, with the samples along the first dimension;
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from mindtorch.backends.batched import errors
 from mindtorch.batched_array import BatchedArray, Level
 from mindtorch.dispatch.registry import kernel_table
+from mindtorch.iterator import check_apart, check_overlap, may_share
 from mindtorch.iterator.checks import check_result_dtype
+from mindtorch.op_names import base_of
 
 Rule = Callable[..., Any]
 Kernel = Callable[..., Any]
@@ -82,6 +86,10 @@ class Batch:
             return front
         return run("view", front, (self.size, *(1,) * (ndim - array.ndim), *array.shape))
 
+    def sample(self, array: Any, number: int) -> Any:
+        """One of the samples, or the array that is the same for all."""
+        return run("select.int", self.front(array), 0, number) if self.has(array) else array
+
     def each(self, function: Callable[[Any], Any], values: Sequence[Any]) -> list[Any]:
         """The values with a function applied to all arrays, also those in lists."""
         return [
@@ -113,6 +121,8 @@ def batched(op: str, rule: Rule) -> Kernel:
             return batch.wrapped(rule(batch, *args))
         if not batch.has(out):
             raise errors.inplace_on_unbatched(op, level.depth)
+        if _is_read(out, args) and not _is_checked(op, out, args):
+            return _written_one_by_one(op, batch, args, out)
         samples = rule(batch, *args)
         check_result_dtype(samples.dtype, out.dtype)
         return write(batch, out, samples)
@@ -137,6 +147,47 @@ def _without_lifts(values: Any) -> Any:
         for value in values
     ]
     return plain if isinstance(values, list) else tuple(plain)
+
+
+def _is_read(out: BatchedArray, args: Sequence[Any]) -> bool:
+    """Whether another argument lies in memory that is written."""
+    target = _memory(out)
+    others = [_memory(each) for each in arrays_in(args) if each is not out]
+    return isinstance(target, np.ndarray) and may_share(target, others)
+
+
+def _memory(array: Any) -> Any:
+    """The array with the samples of all levels along its first dimensions, those of the lowest level first."""
+    if type(array) is not BatchedArray:
+        return array
+    memory = _memory(array.inner)
+    if array.bdim is None or not isinstance(memory, np.ndarray):
+        return memory
+    first = memory.ndim - array.inner.ndim
+    return np.moveaxis(memory, first + array.bdim, first)
+
+
+def _is_checked(op: str, out: BatchedArray, args: Sequence[Any]) -> bool:
+    """Refuse to write what another argument reads, if torch writes all samples at once; tell whether it does."""
+    check = _CHECKS.get(f"{base_of(op).rstrip('_')}_")
+    if check is not None:
+        check(_memory(out), [_memory(each) for each in arrays_in(args) if each is not out])
+    return check is not None
+
+
+_CHECKS = dict.fromkeys(errors.WITH_RULE, check_apart) | dict.fromkeys(errors.ARITHMETIC, check_overlap)
+
+
+def _written_one_by_one(op: str, batch: Batch, args: Sequence[Any], out: BatchedArray) -> BatchedArray:
+    """What is written to a sample is read by those after it, as in a loop."""
+    for number in range(batch.size):
+        _write_sample(op, batch, args, out, number)
+    return out
+
+
+def _write_sample(op: str, batch: Batch, args: Sequence[Any], out: BatchedArray, number: int) -> None:
+    target = batch.sample(out, number)
+    run(op, *batch.each(lambda each: target if each is out else batch.sample(each, number), args), out=target)
 
 
 def write(batch: Batch, target: BatchedArray, samples: Any) -> BatchedArray:

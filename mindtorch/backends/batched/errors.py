@@ -15,14 +15,14 @@ def inplace_on_unbatched(op: str, depth: int) -> RuntimeError:
     )
 
 
-_ARITHMETIC = (
+ARITHMETIC = (
     "add_ sub_ mul_ div_ atan2_ copysign_ copy_ masked_fill_ clamp_min_ clamp_max_ gcd_ lcm_ logical_and_ logical_or_ "
     "logical_xor_ bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_left_shift_ bitwise_right_shift_"
 ).split()
-_WITH_RULE = ("fill_", "index_put_", "index_fill_", "index_add_", "scatter_add_", "scatter_reduce_")
+WITH_RULE = ("fill_", "index_put_", "index_fill_", "index_add_", "scatter_add_", "scatter_reduce_")
 # What torch calls the ops with a batching rule; the others run for one sample after the other, at a level.
-_IN_PLACE = {name: ("inplace arithmetic", "in a vmap") for name in _ARITHMETIC} | {
-    name: (name, "in a vmap") for name in _WITH_RULE
+_IN_PLACE = {name: ("inplace arithmetic", "in a vmap") for name in ARITHMETIC} | {
+    name: (name, "in a vmap") for name in WITH_RULE
 }
 
 

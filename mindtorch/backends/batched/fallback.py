@@ -27,10 +27,7 @@ def sample_by_sample(op: str) -> Rule:
 def _sample(batch: Batch, args: Any, number: int) -> list[Any]:
     """The arguments of the call for one sample."""
 
-    def pick(array: Any) -> Any:
-        return run("select.int", batch.front(array), 0, number) if batch.has(array) else array
-
-    return batch.each(pick, args)
+    return batch.each(lambda array: batch.sample(array, number), args)
 
 
 def _stacked(op: str, results: Any) -> Any:
