@@ -27,9 +27,10 @@ _levels: "WeakValueDictionary[int, Level]" = WeakValueDictionary()
 
 
 class Level:
-    """One call of `vmap`: how many samples it has, and how it wants random numbers."""
+    """One call of `vmap`: how many samples it has, how it wants random numbers, and whether it is a backward pass with a
+    batch of gradients."""
 
-    __slots__ = ("number", "depth", "size", "randomness", "__weakref__")
+    __slots__ = ("number", "depth", "size", "randomness", "has_gradients", "__weakref__")
 
     def __init__(self, depth: int, size: int, randomness: str) -> None:
         """`depth`: the number that people see, 1 for the outermost call."""
@@ -37,6 +38,7 @@ class Level:
         self.depth = depth
         self.size = size
         self.randomness = randomness
+        self.has_gradients = False
         _levels[self.number] = self
         state.count_batch_level(1)
 

@@ -125,6 +125,7 @@ def _run_batch(run: Callable, outputs: Sequence[Any], batches: Sequence[Any], ke
 
     def vjp(*given: Any) -> list[Any]:
         _thread.transforms -= 1  # a batch of gradients is none
+        _thread.vmap_levels[-1].has_gradients = True
         try:
             found[:] = run(given, keep_graph)
         finally:

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.batched import errors
+from mindtorch.backends.batched.gradients import AT_ONCE
 from mindtorch.batched_array import BatchedArray, Level
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.iterator import check_apart, check_overlap, may_share
 from mindtorch.iterator.checks import check_result_dtype
+from mindtorch.memory_format import contiguous_format
 from mindtorch.op_names import base_of
 
 Rule = Callable[..., Any]
@@ -107,6 +109,15 @@ class Batch:
             return type(result)([self.wrapped(each) for each in result])
         return result if self.has(result) or not is_array(result) else BatchedArray(result, 0, self.level)
 
+    def in_rows(self, result: Any) -> Any:
+        """Results as they lie in memory where those of all samples were stacked."""
+        if isinstance(result, (list, tuple)):
+            return type(result)([self.in_rows(each) for each in result])
+        if not self.has(result):
+            return result
+        samples = self.front(result)
+        return self.wrapped(samples if samples.flags.c_contiguous else run("clone", samples, contiguous_format))
+
 
 def batched(op: str, rule: Rule) -> Kernel:
     """The kernel of an op for batched arrays. Written to `out`, which is one of the arguments (in-place ops)."""
@@ -118,7 +129,8 @@ def batched(op: str, rule: Rule) -> Kernel:
             return run(op, *args) if out is None else run(op, *args, out=out.inner)
         batch = Batch(level)
         if out is None:
-            return batch.wrapped(rule(batch, *args))
+            result = batch.wrapped(rule(batch, *args))
+            return batch.in_rows(result) if level.has_gradients and op not in AT_ONCE else result
         if not batch.has(out):
             raise errors.inplace_on_unbatched(op, level.depth)
         if _is_read(out, args) and not _is_checked(op, out, args):

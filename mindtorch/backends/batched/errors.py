@@ -74,3 +74,12 @@ def running_statistics() -> RuntimeError:
         "`track_running_stats` to be False.If you are using a prebuilt module and do not need eval mode, please see "
         "the functorch website for resources on how to patch your module to work with vmap"
     )
+
+
+def samples_inside() -> RuntimeError:
+    return RuntimeError(
+        "vmap: Calling Tensor.as_strided is not supported unless the batch dims being vmapped over are at the front of "
+        "the tensor (in memory layout). When they are not at the front of the tensor this operation can be error prone "
+        "so we actively discourage it; please file us a bug report and/or try to express the as_strided operation in "
+        "terms of PyTorch view operations"
+    )

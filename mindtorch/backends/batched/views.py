@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import geometry, roots
+from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, run
 from mindtorch.backends.batched.dims import shifted, shifted_dims
 from mindtorch.batched_array import BatchedArray, level_numbered
@@ -122,9 +123,11 @@ def with_strides(op: str, promotion: None) -> Kernel:
 
     def rule(batch: Batch, input: Any, size: Ints, stride: Ints, *offset: Any) -> Any:
         samples = batch.front(input)
+        steps = geometry.strides_of(samples)
+        if batch.level.has_gradients and steps[0] < max(steps[1:], default=0):
+            raise errors.samples_inside()
         start = roots.byte_offset_of(samples) // samples.itemsize
         _check_within_sample(samples, size, stride, start, start if offset[:1] in ((), (None,)) else offset[0])
-        steps = geometry.strides_of(samples)
         return run(op, samples, (batch.size, *size), (steps[0], *stride), *offset)
 
     return batched(op, rule)
