@@ -27,8 +27,8 @@ _levels: "WeakValueDictionary[int, Level]" = WeakValueDictionary()
 
 
 class Level:
-    """One call of `vmap`: how many samples it has, how it wants random numbers, and whether it is a backward pass with a
-    batch of gradients."""
+    """One call of `vmap`: how many samples it has, how it wants random numbers, and whether it is a backward pass
+    with a batch of gradients."""
 
     __slots__ = ("number", "depth", "size", "randomness", "has_gradients", "__weakref__")
 

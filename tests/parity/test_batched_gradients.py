@@ -16,10 +16,10 @@ from tests.parity.test_vmap_layouts import OPS, call_of, difference, sample_of
 
 NAMES = (
     "mul.Tensor div.Tensor pow.Tensor_Tensor sign tanh floor ceil round trunc hardshrink softshrink hardtanh elu selu "
-    "hardswish hardsigmoid gelu softplus float_power.Tensor_Tensor float_power.Scalar renorm diagonal_scatter index_put "
-    "flip fliplr linalg_det linalg_solve linalg_solve_triangular linalg_cholesky linalg_qr where.self masked_fill.Scalar "
-    "cumsum sort maximum lerp.Tensor addcmul cat stack select.int diagonal tril roll gather index_select _softmax "
-    "deg2rad to.dtype clamp.Tensor atan2 sum.dim_IntList mean.dim logsumexp mm bmm"
+    "hardswish hardsigmoid gelu softplus float_power.Tensor_Tensor float_power.Scalar renorm diagonal_scatter "
+    "index_put flip fliplr linalg_det linalg_solve linalg_solve_triangular linalg_cholesky linalg_qr where.self "
+    "masked_fill.Scalar cumsum sort maximum lerp.Tensor addcmul cat stack select.int diagonal tril roll gather "
+    "index_select _softmax deg2rad to.dtype clamp.Tensor atan2 sum.dim_IntList mean.dim logsumexp mm bmm"
 ).split()
 
 

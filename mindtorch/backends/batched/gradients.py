@@ -15,8 +15,8 @@ _OTHERS = (
     "sum.dim_IntList cat stack select_backward slice_backward diagonal_backward mm bmm clone zero_ copy_ _to_copy"
 ).split()
 _VIEWS = (
-    "view view.dtype _reshape_alias transpose.int t permute expand squeeze squeeze.dim squeeze.dims unsqueeze select.int "
-    "slice.Tensor split.Tensor split_with_sizes unbind.int diagonal unfold as_strided view_as_real view_as_complex alias "
-    "detach _add_batch_dim _remove_batch_dim _spread_over_level"
+    "view view.dtype _reshape_alias transpose.int t permute expand squeeze squeeze.dim squeeze.dims unsqueeze "
+    "select.int slice.Tensor split.Tensor split_with_sizes unbind.int diagonal unfold as_strided view_as_real "
+    "view_as_complex alias detach _add_batch_dim _remove_batch_dim _spread_over_level"
 ).split()
 AT_ONCE = frozenset((*_POINTWISE, *_OTHERS, *_VIEWS))

@@ -21,30 +21,38 @@ def matmul(op: str, promotion: str) -> Kernel:
     return batched(op, rule)
 
 
-def _check(input: Any, other: Any, ndims: tuple[int, int], message: str) -> None:
+# What cannot be multiplied is refused by the product of all samples, whose shapes torch tells, too.
+
+
+def _check(op: str, input: Any, other: Any, ndims: tuple[int, int]) -> None:
     if (input.ndim, other.ndim) != ndims:
-        raise RuntimeError(message)
-
-
-def _mm(batch: Batch, input: Any, other: Any) -> Any:
-    _check(input, other, (2, 2), "mat1 and mat2 must be matrices")
-    _check_inner(input, other)
-    if not batch.has(other):
-        rows = array_of_shape(batch.front(input), (batch.size * input.shape[0], input.shape[1]))
-        return run("view", run("mm", rows, other), (batch.size, input.shape[0], other.shape[1]))
-    return run("bmm", batch.filled(input), batch.filled(other))
-
-
-def _check_inner(input: Any, other: Any) -> None:
-    if input.shape[1] != other.shape[0]:
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({input.shape[0]}x{input.shape[1]} and "
-            f"{other.shape[0]}x{other.shape[1]})"
+            f"Shape mismatch: Got incorrect dims for {op}(a, b). a has dim {input.ndim}and b has dim {other.ndim}but "
+            f"expected them to have dim {ndims[0]} and dim {ndims[1]}"
         )
 
 
+def _mm(batch: Batch, input: Any, other: Any) -> Any:
+    _check("mm", input, other, (2, 2))
+    if not batch.has(other):
+        return _of_rows("mm", batch, input, other)
+    return run("bmm", batch.filled(input), batch.filled(other))
+
+
+def _of_rows(op: str, batch: Batch, input: Any, other: Any) -> Any:
+    """The matrices of all samples as one taller matrix."""
+    rows = array_of_shape(batch.front(input), (batch.size * input.shape[0], input.shape[1]))
+    product = run(op, rows, other)
+    return run("view", product, (batch.size, input.shape[0], *product.shape[1:]))
+
+
 def _bmm(batch: Batch, input: Any, other: Any) -> Any:
-    _check(input, other, (3, 3), "batch1 must be a 3D tensor")
+    _check("bmm", input, other, (3, 3))
+    if input.shape[0] != other.shape[0]:
+        raise RuntimeError(
+            f"The size of tensor a ({input.shape[0]}) must match the size of tensor b ({other.shape[0]}) at "
+            "non-singleton dimension 1"
+        )
     left, right = batch.filled(input), batch.filled(other)
     result = run("bmm", _joined(left), _joined(right))
     return run("view", result, (batch.size, *input.shape[:2], other.shape[2]))
@@ -56,26 +64,23 @@ def _joined(array: Any) -> Any:
 
 
 def _mv(batch: Batch, input: Any, vector: Any) -> Any:
-    _check(input, vector, (2, 1), f"vector + matrix @ vector expected, got {input.ndim}, {vector.ndim}")
-    if input.shape[1] != vector.shape[0]:
-        raise RuntimeError(
-            f"size mismatch, got input ({input.shape[0]}), mat ({input.shape[0]}x{input.shape[1]}), "
-            f"vec ({vector.shape[0]})"
-        )
+    _check("mv", input, vector, (2, 1))
+    if not batch.has(vector):
+        return _of_rows("mv", batch, input, vector)
     if not batch.has(input):
         return run("t", run("mm", input, run("t", batch.front(vector))))
-    column = run("unsqueeze", batch.filled(vector), 2)
+    column = run("unsqueeze", batch.front(vector), 2)
     return run("squeeze.dim", run("bmm", batch.front(input), column), 2)
 
 
 def _dot(batch: Batch, input: Any, other: Any) -> Any:
-    _check(input, other, (1, 1), f"1D tensors expected, but got {input.ndim}D and {other.ndim}D tensors")
-    if input.shape[0] != other.shape[0]:
-        raise RuntimeError(
-            "inconsistent tensor size, expected tensor [{}] and src [{}] to have the same number of elements, but got "
-            "{} and {} elements respectively".format(*input.shape, *other.shape, *input.shape, *other.shape)
-        )
-    row, column = run("unsqueeze", batch.filled(input), 1), run("unsqueeze", batch.filled(other), 2)
+    if (input.ndim, other.ndim) != (1, 1):
+        raise RuntimeError("Got wrong shapes for dot")
+    if not batch.has(other):
+        return run("mv", batch.front(input), other)
+    if not batch.has(input):
+        return run("view", run("mm", run("unsqueeze", input, 0), run("t", batch.front(other))), (batch.size,))
+    row, column = run("unsqueeze", batch.front(input), 1), run("unsqueeze", batch.front(other), 2)
     return run("view", run("bmm", row, column), (batch.size,))
 
 
@@ -93,7 +98,6 @@ def addmm(op: str, promotion: str) -> Kernel:
 
 
 def _addmm(batch: Batch, input: Any, left: Any, right: Any, beta: Any, alpha: Any) -> Any:
-    _check(left, right, (2, 2), "mat1 and mat2 must be matrices")
     return _sum(batch, input, _product(batch, "mm", left, right), 2, beta, alpha)
 
 
