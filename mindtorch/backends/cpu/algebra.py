@@ -101,7 +101,9 @@ def div_mode(input: Array, other: Array | Number, rounding_mode: str | None, out
 # -------------------- powers --------------------
 
 _POW = Op(
-    loops(arithmetic.power_of_integers, INTEGRAL) | loops(np.power, FLOATS) | loops(arithmetic.complex_power, COMPLEX),
+    loops(arithmetic.power_of_integers, INTEGRAL)
+    | loops(arithmetic.power, FLOATS)
+    | loops(arithmetic.complex_power, COMPLEX),
     refusals=not_implemented("pow", BOOL),
 )
 _POW_BY_NUMBER = replace(_POW, plain_numbers=True)

@@ -56,6 +56,15 @@ def remainder_of_integers(a: Array, b: Array, out: Array | None = None) -> Array
 # -------------------- powers --------------------
 
 
+def power(a: Array, b: Array, out: Array | None = None) -> Array:
+    """NumPy takes the square root where an exponent of 0.5 is broadcast: others than the powers of -inf and -0."""
+    if hasattr(b, "shape") and (b.size == 1 or b.shape != np.shape(a) or 0 in b.strides):
+        half = b == 0.5
+        if half.any():
+            a = np.where(half & ((a == -np.inf) | (a == 0)), np.abs(a), a)
+    return np.power(a, b, out=out)
+
+
 def power_of_integers(a: Array, b: Array, out: Array | None = None) -> Array:
     """Negative powers of anything but 1 and -1 are 0."""
     negative = b < 0
