@@ -27,6 +27,7 @@ class AutogradMeta:
     tangents: Any = None  # of forward AD: a `Tangents` of dispatch/tangents.py
     base: Any = None  # the root tensor, on views only
     inference = False  # made in inference mode, outside of autograd for good
+    left: Any = None  # the edge inside a transform that is over, which is shown still; see func/leaks.py
 
 
 class ViewMeta(AutogradMeta):
@@ -51,3 +52,9 @@ def takes_part(tensor: Any) -> bool:
     if tensor._mt_edge or meta is None:
         return bool(tensor._mt_edge)
     return meta.requires_grad or (meta.base is not None and (meta.edge is not None or takes_part(meta.base)))
+
+
+def edge_left(tensor: Any) -> Any:
+    """The edge that a tensor had in a transform that is over and has nothing to do with the graph outside."""
+    meta = tensor._mt_meta
+    return None if meta is None else meta.left

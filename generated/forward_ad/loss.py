@@ -6,13 +6,11 @@ from mindtorch.autograd.formulas.loss import (
     bce_double_backward_self,
     bce_double_backward_target,
     bce_jvp,
-    logits_slope,
-    logits_target_slope,
+    logits_jvp,
     loss_scale,
     reduce_loss,
     smooth_l1_curvature,
     smooth_l1_slope,
-    weighted,
 )
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.tangents import ZERO, zeros_for
@@ -137,15 +135,15 @@ def binary_cross_entropy_backward(result, arguments, tangents):
 def binary_cross_entropy_with_logits(result, arguments, tangents):
     """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor"""
     input, target, weight, pos_weight, reduction = arguments
-    input_t, target_t, _, _, _ = tangents
+    input_t, target_t, weight_t, pos_weight_t, _ = tangents
     if input_t is None:
-        input_t = ZERO
+        input_t = zeros_for(input)
     if target_t is None:
-        target_t = ZERO
+        target_t = zeros_for(target)
+    if weight_t is None:
+        weight_t = zeros_for(weight)
+    if pos_weight_t is None:
+        pos_weight_t = zeros_for(pos_weight)
     return reduce_loss(
-        weighted(
-            logits_slope(input, target, pos_weight) * input_t + logits_target_slope(input, pos_weight) * target_t,
-            weight,
-        ),
-        reduction,
+        logits_jvp(input, input_t, target, target_t, weight, weight_t, pos_weight, pos_weight_t), reduction
     )

@@ -10,7 +10,7 @@ from mindtorch.autograd.history import edge_of, require_grad
 from mindtorch.autograd.hooks_in_levels import is_over
 from mindtorch.autograd.node_base import NodeBase
 from mindtorch.autograd.shown_levels import shown_edge
-from mindtorch.autograd_meta import takes_part
+from mindtorch.autograd_meta import edge_left, takes_part
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.captures import is_left_to_a_function, owner_of
 from mindtorch.dtype import from_numpy_dtype
@@ -233,6 +233,8 @@ def _edge_of_input(value: Any) -> Any:
         return edge_to(value.node, value.output_nr)
     if not isinstance(value, Tensor):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(value)}")
+    if left := edge_left(value):
+        return left
     edge = edge_of(value)
     if edge is None or (edge and is_over(edge[0])) or (_thread.transforms and not value.requires_grad):
         raise RuntimeError("One of the differentiated Tensors does not require grad")

@@ -132,10 +132,13 @@ class Pass:
         self.nodes = [node for node in self.nodes if node not in self.last]
 
     def will_reach(self, node: Any) -> bool:
-        """Whether the pass comes to a node, sooner or later, or has been there."""
-        if self.wanted is not None:
-            return node in self.wanted
-        return node in self.reached
+        """Whether the pass comes to a node, sooner or later, or has been there. PyTorch does not tell of a leaf whose
+        gradient is captured."""
+        if node not in self.reached or self.wanted is None:
+            return node in self.reached
+        if node in self.captures and not any(node.next_edges):
+            raise RuntimeError(_CAPTURED_LEAF)
+        return node in self.wanted
 
 
 def _reachable(root: GraphRoot) -> tuple[list[Any], set, set]:
@@ -191,6 +194,12 @@ def _last_before(leaves: set, nodes: Sequence[Any]) -> dict[Any, Any]:
             if edge is not None and edge[0] in leaves and edge[0] not in last:
                 last[edge[0]] = node
     return last
+
+
+_CAPTURED_LEAF = (
+    "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
+    "currently not supported."
+)
 
 
 # -------------------- running --------------------

@@ -91,8 +91,7 @@ class _AllGradients:
     def note(self, position: int, grad: Any) -> None:
         task: Any = running.task
         if self not in task.notes:
-            others = sum(task.will_reach(node) for i, node in enumerate(self.nodes) if i != position)
-            task.notes[self] = [1 + others, [None] * len(self.nodes)]
+            task.notes[self] = [sum([task.will_reach(node) for node in self.nodes]), [None] * len(self.nodes)]
         entry = task.notes[self]
         entry[0] -= 1
         entry[1][position] = grad

@@ -10,7 +10,7 @@ from typing import Any
 from mindtorch import state
 from mindtorch.autograd.detaching import DetachedInside
 from mindtorch.autograd.history import edge_of, noted_edge
-from mindtorch.autograd_meta import ViewMeta, takes_part
+from mindtorch.autograd_meta import ViewMeta, edge_left, takes_part
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.captures import OwnTensors, owner_of
 from mindtorch.dispatch.views_from_no_grad import leads_nowhere, nodes_behind
@@ -59,7 +59,7 @@ def is_sample(tensor: Tensor, own: OwnTensors | None) -> bool:
 
 def shown_edge(tensor: Tensor) -> Any:
     """The edge of a tensor that programs may ask for gradients; None if it does not require grad."""
-    edge = tensor._mt_edge or edge_of(tensor)
+    edge = edge_left(tensor) or tensor._mt_edge or edge_of(tensor)
     if not edge or (_thread.transforms and is_hidden(tensor)):
         return None
     return edge

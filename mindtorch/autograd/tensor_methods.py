@@ -10,6 +10,7 @@ from mindtorch.autograd.detaching import edge_outside_of
 from mindtorch.autograd.engine import backward
 from mindtorch.autograd.execution import queue_callback
 from mindtorch.autograd.history import (
+    InferenceVersion,
     edge_of,
     is_view,
     may_be_taken_again,
@@ -22,7 +23,7 @@ from mindtorch.autograd.hooks import RemovableHandle, add_hook, registering
 from mindtorch.autograd.hooks_in_levels import in_its_level, shown_node
 from mindtorch.autograd.node import Node
 from mindtorch.autograd.shown_levels import is_hidden, is_shown_as_leaf
-from mindtorch.autograd_meta import AutogradMeta, takes_part
+from mindtorch.autograd_meta import AutogradMeta, edge_left, takes_part
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.dispatch.captures import depths_of, is_left_to_a_function, owner_of
@@ -43,7 +44,7 @@ class FlagMethods:
     def requires_grad(self: Any) -> bool:
         if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_hidden(self):
             return False
-        return takes_part(self)
+        return takes_part(self) or edge_left(self) is not None
 
     @requires_grad.setter
     def requires_grad(self: Any, value: Any) -> None:
@@ -72,7 +73,7 @@ class FlagMethods:
     def grad_fn(self: Any) -> Node | None:
         if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_shown_as_leaf(self):
             return None
-        edge = self._mt_edge or edge_of(self)
+        edge = edge_left(self) or self._mt_edge or edge_of(self)
         if not edge or edge[0].begins:
             return None
         return shown_node(edge)[0] if state.batch_levels else edge[0]
@@ -81,7 +82,7 @@ class FlagMethods:
     def is_leaf(self: Any) -> bool:
         if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_shown_as_leaf(self):
             return True
-        edge = self._mt_edge or edge_of(self)
+        edge = edge_left(self) or self._mt_edge or edge_of(self)
         return not edge or edge[0].begins
 
     @property
@@ -119,15 +120,20 @@ def _detach_from_transform(tensor: Tensor) -> bool:
     is_forward = drop_tangent(tensor, depth)
     if depth and not is_forward and tensor._mt_edge:
         tensor._mt_edge = edge_outside_of(depth, tensor._mt_edge, tensor._mt_array)
+        if tensor._mt_meta is not None:
+            tensor._mt_meta.requires_grad = False  # an input of the transform did
     return depth > 0
 
 
 def _set_requires_grad(tensor: Tensor, value: bool) -> None:
-    edge = edge_of(tensor) if may_be_taken_again(tensor) else noted_edge(tensor)
-    is_inner = bool(edge) and not edge[0].accumulates
+    left = edge_left(tensor)
+    edge = left or (edge_of(tensor) if may_be_taken_again(tensor) else noted_edge(tensor))
+    is_inner = bool(edge) and not (edge[0].accumulates or (left and edge[0].begins))
     if is_inner and not value:
         raise errors.only_leaf_flag(value)
     if not value:
+        if left:
+            tensor._mt_meta.left = None
         stop_requiring_grad(tensor)
         return
     if not _is_differentiable(tensor.dtype):
@@ -164,7 +170,12 @@ class GradMethods:
         """The gradient that backward has stored."""
         meta = self._mt_meta
         grad = None if meta is None else meta.grad
-        if grad is None and self._mt_edge is not None and not self.retains_grad and _is_inner(self):
+        if (
+            grad is None
+            and (self._mt_edge is not None or edge_left(self))
+            and not self.retains_grad
+            and _is_inner(self)
+        ):
             warn(_NON_LEAF_GRAD, UserWarning)
         return grad
 
@@ -200,7 +211,7 @@ class GradMethods:
             _stay_where(alias, self)
         if self.is_inference():
             autograd_meta(alias).inference = True
-            if not _thread.inference:
+            if not _thread.inference and alias._mt_version is None:
                 alias._mt_version = [0]  # outside of inference mode every new tensor has one, and may be written
         return alias
 
@@ -231,6 +242,8 @@ def _stay_where(alias: Tensor, tensor: Tensor) -> None:
     """Have the data of a tensor be in the transforms that the tensor is in: it leaves the graph of the innermost only,
     outside of which it is the tensor itself, and what a function has captured remains captured."""
     own, edge = owner_of(tensor), noted_edge(tensor)
+    if type(tensor._mt_version) is InferenceVersion or (own is not None and tensor.is_inference()):
+        alias._mt_version = InferenceVersion((0,))
     if own is not None:
         own.data[id(alias)] = alias, tensor
         alias._mt_edge = None if not edge else edge_outside_of(own.depth, edge, tensor._mt_array, is_input_outside=True)
@@ -240,7 +253,7 @@ def _stay_where(alias: Tensor, tensor: Tensor) -> None:
 
 def _is_inner(tensor: Tensor) -> bool:
     """Whether a tensor is known to be no leaf; also of a view that may not be read any more."""
-    edge = noted_edge(tensor)
+    edge = edge_left(tensor) or noted_edge(tensor)
     return bool(edge) and not edge[0].begins and not is_hidden(tensor)
 
 
@@ -348,7 +361,7 @@ class HookMethods:
         if self.requires_grad and not may_be_taken_again(self) and not noted_edge(self):
             return  # a leaf, to which no gradient gets, even if it may not be read any more
         edge = edge_of(self)
-        if edge is None or (_thread.transforms and not self.requires_grad):
+        if (edge is None and not edge_left(self)) or (_thread.transforms and not self.requires_grad):
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if _thread.transforms:
             raise errors.inside_transform("retain_grad()")

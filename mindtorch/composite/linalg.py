@@ -425,7 +425,7 @@ def matrix_power(input, n):
             result = square if result is None else result @ square
         n >>= 1
         square = square @ square if n else square
-    return result.clone() if result is input else result
+    return result.clone(memory_format=contiguous_format) if result is input else result
 
 
 def matrix_power_out(input, n, out):

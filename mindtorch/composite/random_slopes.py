@@ -24,8 +24,9 @@ def rrelu_with_noise(input, noise, lower=1 / 8, upper=1 / 3, training=False, gen
         )
     if not training:
         return ops.leaky_relu(input.contiguous(), (lower + upper) / 2)
-    noise.data.copy_(_slopes(input, lower, upper, generator))  # of which the graph, that keeps it, must not hear
-    return input.contiguous() * noise
+    slopes = _slopes(input, lower, upper, generator)
+    noise.data.copy_(slopes)  # of which the graph, that keeps it, must not hear
+    return input.contiguous() * slopes
 
 
 def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result):

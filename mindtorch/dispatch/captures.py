@@ -43,6 +43,16 @@ class TensorSet:
     def __contains__(self, tensor: Tensor) -> bool:
         return self.has(ref(tensor))
 
+    def __iter__(self) -> Iterator[Tensor]:
+        """Those that are alive."""
+        for reference in tuple(self._references.values()):
+            tensor = reference()
+            if tensor is not None:
+                yield tensor
+
+    def take_over(self, others: "TensorSet") -> None:
+        self._references.update(others._references)
+
     def has(self, reference: "ref[Tensor]") -> bool:
         """Whether it is a reference to one of the tensors, which may be gone by now."""
         return id(reference) in self._references
@@ -132,6 +142,8 @@ def _running(own: OwnTensors) -> Iterator[OwnTensors]:
         state.count_thread_interceptor(-1)
         _count(-1)
         _thread.own_tensors = outer
+        if outer is not None:  # the function around it has made them, too
+            outer.made.take_over(own.made)
 
 
 def leaving_watch() -> AbstractContextManager[None]:

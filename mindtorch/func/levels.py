@@ -28,12 +28,13 @@ from mindtorch.autograd.history import (
     noted_edge,
 )
 from mindtorch.autograd.node_base import ConnectedNode
-from mindtorch.autograd_meta import DEFAULT, MULTI_OUTPUT, ViewMeta
+from mindtorch.autograd_meta import DEFAULT, MULTI_OUTPUT, ViewMeta, edge_left
 from mindtorch.dispatch.captures import OwnTensors, watching_writes
 from mindtorch.dispatch.tangents import set_tangent, tangent_of
 from mindtorch.dispatch.torch_dispatch import ask_op, dispatching_arguments
 from mindtorch.dispatch.view_recipe import ViewRecipe
 from mindtorch.dispatch.views_from_no_grad import leads_nowhere, nodes_behind
+from mindtorch.func.leaks import let_go
 from mindtorch.pytree import tree_leaves
 from mindtorch.tensor import (
     ASK,
@@ -116,6 +117,11 @@ class Level:
         for node in self._nodes:
             node.is_open = False
 
+    def let_go(self) -> None:
+        """What the function has kept of its tensors, and the graph of what was saved, stay without this level."""
+        aliases = [alias for alias, _ in self._inputs.values()]
+        let_go([*aliases, *self.own.made], self._is_outside)
+
     def released(self, tensor: Any) -> Any:
         """A tensor that the function returned, as it is outside of the level."""
         known = self._inputs.get(id(tensor)) or self._released.get(id(tensor))
@@ -127,7 +133,7 @@ class Level:
 
     def edge_of(self, tensor: Tensor) -> Any:
         """The edge of an input or a result: an input has one even if it may not be used."""
-        return noted_edge(tensor) if id(tensor) in self._inputs else edge_of(tensor)
+        return edge_left(tensor) or (noted_edge(tensor) if id(tensor) in self._inputs else edge_of(tensor))
 
     def _outside(self, tensor: Tensor) -> Tensor:
         meta = tensor._mt_meta
@@ -229,6 +235,7 @@ def reverse_level() -> Iterator[Level]:
         finally:
             level.close()
             level.is_running = False
+            level.let_go()
             state.set_grad_enabled(grad_enabled)
 
 

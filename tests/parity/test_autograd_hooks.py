@@ -651,3 +651,35 @@ def an_error_in_the_inner_pass(T):
     y = x.exp()
     y.register_hook(lambda grad: T.enable_grad()(inner)(grad))
     return tried(y.sum().backward), x.grad, w.grad, tried((w * 2).sum().backward), w.grad
+
+
+# -------------------- one hook on several tensors --------------------
+
+PASSES = {
+    "backward": lambda T, x, a, b, c: (a * b).sum().backward(),
+    "gradient of a leaf": lambda T, x, a, b, c: T.autograd.grad((a * b).sum(), x),
+    "gradient of what is between": lambda T, x, a, b, c: T.autograd.grad((a * b).sum(), a),
+    "asked for what is not reached": lambda T, x, a, b, c: T.autograd.grad((a * 2).sum(), [a, c], allow_unused=True),
+    "with a leaf that is not reached": lambda T, x, a, b, c: T.autograd.grad(a.sum(), [x, c], allow_unused=True),
+    "backward to a leaf": lambda T, x, a, b, c: a.sum().backward(inputs=[x]),
+    "backward to what is between": lambda T, x, a, b, c: (a * b).sum().backward(inputs=[b]),
+}
+WATCHED = {
+    "between": lambda x, a, b, c: [a, b],
+    "not reached": lambda x, a, b, c: [a, c],
+    "with the leaf": lambda x, a, b, c: [x, a],
+    "the leaf": lambda x, a, b, c: [x],
+    "one twice": lambda x, a, b, c: [a, a],
+}
+
+
+@pytest.mark.parametrize("mode", ["all", "any"])
+def test_hook_on_several(mode):
+    def one(T, asked, watched):
+        x, seen = sample(T, 3), []
+        a, b, c = x.sin(), x.exp(), x.cos()
+        tensors = WATCHED[watched](x, a, b, c)
+        T.autograd.graph.register_multi_grad_hook(tensors, noting(seen, "called"), mode=mode)
+        return tried(PASSES[asked], T, x, a, b, c), seen, x.grad
+
+    assert_same(lambda T: {f"{asked}, {watched}": one(T, asked, watched) for asked in PASSES for watched in WATCHED})

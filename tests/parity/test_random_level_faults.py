@@ -164,6 +164,8 @@ KINDS = {
         "T.func.grad(lambda a: ((a * a).data * a).sum())(x)",
         "T.func.grad(lambda a: T.func.grad(lambda b: ((a * b).data * b).sum())(a).sum())(x)",
         "T.func.grad(lambda a: (c.data.mul_(2), a.sum())[1])(x)",
+        "T.func.grad(lambda a: (seen.append(facts(a.detach_())), (a * a).sum())[1])(x), seen",
+        "T.func.grad(lambda a: T.func.grad(lambda b: (b * T.ones(3, requires_grad=True)).sum())(a * a).sum())(x)",
         "T.func.grad(lambda a: (c.clone().data.mul_(2), a.sum())[1])(x)",
     ],
     "what pack hooks see": [

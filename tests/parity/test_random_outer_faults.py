@@ -160,6 +160,7 @@ KINDS = {
         f"try: r = {call}\nexcept RuntimeError as e: r = str(e)\n(r, x.tolist())"
         for write in (
             *("no(lambda: a.mul_(2))", "no(lambda: a[0].mul_(2))", "a.detach()[0].mul_(2)", "a.logical_not_()"),
+            *("a.data.mul_(2)", "a.data[0].mul_(2)"),
             *("inference(lambda: a.mul_(2))", "no(lambda: a.view(4)[:1].fill_(3))", "a.mul_(2)"),
         )
         for call in (

@@ -129,7 +129,6 @@ DIFFERENT = {
     ),
     **dict.fromkeys(
         (
-            "rms_norm",
             "lstm.input",
             "gru_cell",
             "rnn_tanh_cell",

@@ -85,3 +85,14 @@ def logits_slope(self, target, pos_weight):
 def logits_target_slope(self, pos_weight):
     """Derivative of binary cross entropy with logits in the target; softplus(-x) is -log(sigmoid(x))."""
     return -self if pos_weight is None else (pos_weight - 1) * ops.softplus(-self, 1, 40) - self
+
+
+def logits_jvp(self, self_t, target, target_t, weight, weight_t, pos_weight, pos_weight_t):
+    """Tangent of binary cross entropy with logits, before it is reduced."""
+    slope = logits_slope(self, target, pos_weight) * self_t + logits_target_slope(self, pos_weight) * target_t
+    if pos_weight_t is not None:
+        slope = slope + ops.softplus(-self, 1, 40) * target * pos_weight_t
+    tangent = weighted(slope, weight)
+    if weight_t is None:
+        return tangent
+    return tangent + ops.binary_cross_entropy_with_logits(self, target, None, pos_weight, REDUCTION_NONE) * weight_t
