@@ -123,24 +123,6 @@ def test_what_is_asked_of_leaks(transform):
     assert_same(all_cases)
 
 
-def test_gradients_among_leaks():
-    """Their own graph is still there for those that are in it."""
-
-    def program(T):
-        leaked = []
-
-        def f(y):
-            z = y.exp()
-            leaked.extend((y, z, (z * y).sum()))
-            return z.sum()
-
-        result, products = T.func.vjp(f, T.tensor([1.0, 2.0]))
-        y, z, total = leaked
-        return T.autograd.grad(total, [z, y], retain_graph=True), products(T.ones(())), result
-
-    assert_same(program)
-
-
 @pytest.mark.parametrize("leak", LEAKS)
 def test_leaks_into_an_outer_transform(leak):
     """What leaves the inner transform still belongs to the outer one."""
