@@ -20,7 +20,14 @@ from mindtorch.autograd.formulas.activation import (
     silu_formula_backward,
     softplus_double_backward,
 )
-from mindtorch.autograd.formulas.common import conj, divided, maybe_multiply, no_backward_derivative, scaled
+from mindtorch.autograd.formulas.common import (
+    conj,
+    divided,
+    maybe_multiply,
+    no_backward_derivative,
+    scaled,
+    zeros_of_any_sample,
+)
 from mindtorch.autograd.formulas.pointwise import (
     LOG_10,
     LOG_2,
@@ -1626,7 +1633,7 @@ class CopysignBackward0(Node):
             return (None, None)
         return (
             copysign_backward(grad, self, result) if edges[0] else None,
-            grad.new_zeros(node.other_shape, dtype=node.other_dtype) if edges[1] else None,
+            ops.zeros(node.other_shape, dtype=node.other_dtype, device=grad.device) if edges[1] else None,
         )
 
 
@@ -1655,7 +1662,10 @@ class NextafterBackward0(Node):
         other, self = node.unpack()
         if grad is None:
             return (None, None)
-        return (ops.where(self == other, 0, grad) if edges[0] else None, ops.zeros_like(other) if edges[1] else None)
+        return (
+            ops.where(self == other, 0, grad) if edges[0] else None,
+            zeros_of_any_sample(other) if edges[1] else None,
+        )
 
 
 class LogaddexpBackward0(Node):

@@ -14,7 +14,9 @@ from mindtorch.autograd.formulas.special import (
     i1_backward,
     i1e_backward,
     mvlgamma_backward,
+    xlog1py_number_backward,
     xlog1py_self_backward,
+    xlogy_number_backward,
     xlogy_self_backward,
 )
 from mindtorch.autograd.node import Node
@@ -134,6 +136,34 @@ class XlogyBackward0(Node):
         if grad is None:
             return (None, None)
         return (xlogy_self_backward(grad, self, other) if edges[0] else None, grad * self / other if edges[1] else None)
+
+
+class XlogyBackward1(Node):
+    """xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor"""
+
+    __slots__ = ("self",)
+
+    saved = ("other",)
+
+    def apply(node, edges, grad):
+        (other,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * node.self / other,)
+
+
+class XlogyBackward2(Node):
+    """xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor"""
+
+    __slots__ = ("other",)
+
+    saved = ("self",)
+
+    def apply(node, edges, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (xlogy_number_backward(grad, self, node.other),)
 
 
 class I0Backward0(Node):
@@ -305,6 +335,34 @@ class SpecialXlog1PyBackward0(Node):
         )
 
 
+class SpecialXlog1PyBackward1(Node):
+    """special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor"""
+
+    __slots__ = ("self",)
+
+    saved = ("other",)
+
+    def apply(node, edges, grad):
+        (other,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (grad * node.self / (other + 1),)
+
+
+class SpecialXlog1PyBackward2(Node):
+    """special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor"""
+
+    __slots__ = ("other",)
+
+    saved = ("self",)
+
+    def apply(node, edges, grad):
+        (self,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (xlog1py_number_backward(grad, self, node.other),)
+
+
 class SpecialZetaBackward0(Node):
     """special_zeta(Tensor self, Tensor other) -> Tensor"""
 
@@ -322,6 +380,31 @@ class SpecialZetaBackward0(Node):
             no_backward_derivative("zeta") if edges[0] else None,
             -grad * self * ops.special_zeta(self + 1.0, other) if edges[1] else None,
         )
+
+
+class SpecialZetaBackward1(Node):
+    """special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor"""
+
+    __slots__ = ("self",)
+
+    saved = ("other",)
+
+    def apply(node, edges, grad):
+        (other,) = node.unpack()
+        if grad is None:
+            return (None,)
+        return (-grad * node.self * ops.special_zeta(node.self + 1.0, other),)
+
+
+class SpecialZetaBackward2(Node):
+    """special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor"""
+
+    __slots__ = ()
+
+    def apply(node, edges, grad):
+        if grad is None:
+            return (None,)
+        return (no_backward_derivative("zeta"),)
 
 
 class MvlgammaBackward0(Node):

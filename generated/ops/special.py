@@ -606,6 +606,20 @@ def xlogy_Scalar_Self(input, other, *, out=None):
         return raise_bad_argument(xlogy_Scalar_Self, input, other, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "xlogy", "input", 1)
+    node = None
+    if (
+        other._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(other))
+        and (edge := other._mt_edge or edge_of(other)) is not None
+    ):
+        node = nodes.XlogyBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge or None,)
+        node.self = input
+        node.kept = (save(other),)
+    if node is not None:
+        return recorded(node, composite.xlogy_scalar_self, input, other)
     try:
         return composite.xlogy_scalar_self(input, other)
     except CALL_ERRORS as error:
@@ -636,6 +650,20 @@ def xlogy_Scalar_Other(input, other, *, out=None):
         return raise_bad_argument(xlogy_Scalar_Other, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "xlogy", "other", 2)
+    node = None
+    if (
+        input._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
+    ):
+        node = nodes.XlogyBackward2()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge or None,)
+        node.other = other
+        node.kept = (save(input),)
+    if node is not None:
+        return recorded(node, composite.xlogy_scalar_other, input, other)
     try:
         return composite.xlogy_scalar_other(input, other)
     except CALL_ERRORS as error:
@@ -1922,6 +1950,20 @@ def special_xlog1py_self_scalar(input, other, *, out=None):
         return raise_bad_argument(special_xlog1py_self_scalar, input, other, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "special_xlog1py", "input", 1)
+    node = None
+    if (
+        other._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(other))
+        and (edge := other._mt_edge or edge_of(other)) is not None
+    ):
+        node = nodes.SpecialXlog1PyBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge or None,)
+        node.self = input
+        node.kept = (save(other),)
+    if node is not None:
+        return recorded(node, composite.xlog1py_self_scalar, input, other)
     try:
         return composite.xlog1py_self_scalar(input, other)
     except CALL_ERRORS as error:
@@ -1954,6 +1996,20 @@ def special_xlog1py_other_scalar(input, other, *, out=None):
         return raise_bad_argument(special_xlog1py_other_scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "special_xlog1py", "other", 2)
+    node = None
+    if (
+        input._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
+    ):
+        node = nodes.SpecialXlog1PyBackward2()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge or None,)
+        node.other = other
+        node.kept = (save(input),)
+    if node is not None:
+        return recorded(node, composite.xlog1py_other_scalar, input, other)
     try:
         return composite.xlog1py_other_scalar(input, other)
     except CALL_ERRORS as error:
@@ -2082,6 +2138,20 @@ def special_zeta_self_scalar(input, other, *, out=None):
         return raise_bad_argument(special_zeta_self_scalar, input, other, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "special_zeta", "input", 1)
+    node = None
+    if (
+        other._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(other))
+        and (edge := other._mt_edge or edge_of(other)) is not None
+    ):
+        node = nodes.SpecialZetaBackward1()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge or None,)
+        node.self = input
+        node.kept = (save(other),)
+    if node is not None:
+        return recorded(node, composite.zeta_self_scalar, input, other)
     try:
         return composite.zeta_self_scalar(input, other)
     except CALL_ERRORS as error:
@@ -2112,6 +2182,18 @@ def special_zeta_other_scalar(input, other, *, out=None):
         return raise_bad_argument(special_zeta_other_scalar, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "special_zeta", "other", 2)
+    node = None
+    if (
+        input._mt_edge is not None
+        and (state.grad_everywhere or thread.grad_enabled)
+        and not (state.interceptors and looks_inside(input))
+        and (edge := input._mt_edge or edge_of(input)) is not None
+    ):
+        node = nodes.SpecialZetaBackward2()
+        node.sequence_nr = next_sequence_nr()
+        node.next_edges = (edge or None,)
+    if node is not None:
+        return recorded(node, composite.zeta_other_scalar, input, other)
     try:
         return composite.zeta_other_scalar(input, other)
     except CALL_ERRORS as error:

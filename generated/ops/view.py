@@ -2033,7 +2033,7 @@ def view_copy_dtype(input, dtype, *, out=None):
         return raise_bad_argument(view_copy_dtype, input, dtype, out=out)
     if type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "view_copy", "dtype", 2)
-    return composite.view_copy(input, dtype)
+    return composite.view_copy_dtype(input, dtype)
 
 
 def view_copy(input, _size=..., *, size=..., dtype=..., out=None):
@@ -2074,7 +2074,7 @@ def view_copy_dtype_out(input, dtype, *, out):
     if type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "view_copy", "dtype", 2)
     refuse_grad("view_copy", input, out)
-    return composite.view_copy_out(input, dtype, out=out)
+    return composite.view_copy_dtype_out(input, dtype, out=out)
 
 
 def transpose_copy(input, dim0, dim1, *, out=None):

@@ -61,10 +61,22 @@ OPS = (
         {"jvp": forward_ad.xlogy_Tensor, "differentiable": True, "tags": ("pointwise",)},
     ),
     (SCHEMAS["xlogy.OutTensor"], functions.xlogy_Tensor_out, {"tags": ("pointwise",)}),
-    (SCHEMAS["xlogy.Scalar_Self"], functions.xlogy_Scalar_Self, {"composite": True, "tags": ("pointwise",)}),
+    (
+        SCHEMAS["xlogy.Scalar_Self"],
+        functions.xlogy_Scalar_Self,
+        {"composite": True, "differentiable": True, "tags": ("pointwise",)},
+    ),
     (SCHEMAS["xlogy.OutScalar_Self"], functions.xlogy_Scalar_Self_out, {"composite": True, "tags": ("pointwise",)}),
-    (SCHEMAS["xlogy.Scalar_Other"], functions.xlogy_Scalar_Other, {"composite": True, "tags": ("pointwise",)}),
-    (SCHEMAS["xlogy_.Scalar_Other"], functions.xlogy__Scalar_Other, {"composite": True, "tags": ("pointwise",)}),
+    (
+        SCHEMAS["xlogy.Scalar_Other"],
+        functions.xlogy_Scalar_Other,
+        {"composite": True, "differentiable": True, "tags": ("pointwise",)},
+    ),
+    (
+        SCHEMAS["xlogy_.Scalar_Other"],
+        functions.xlogy__Scalar_Other,
+        {"composite": True, "differentiable": True, "tags": ("pointwise",)},
+    ),
     (SCHEMAS["xlogy.OutScalar_Other"], functions.xlogy_Scalar_Other_out, {"composite": True, "tags": ("pointwise",)}),
     (SCHEMAS["i0"], functions.i0, {"jvp": forward_ad.i0, "differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["i0_"], functions.i0_, {"jvp": forward_ad.i0, "differentiable": True, "tags": ("pointwise",)}),
@@ -177,7 +189,7 @@ OPS = (
     (
         SCHEMAS["special_xlog1py.self_scalar"],
         functions.special_xlog1py_self_scalar,
-        {"composite": True, "tags": ("pointwise",)},
+        {"composite": True, "differentiable": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_xlog1py.self_scalar_out"],
@@ -187,7 +199,7 @@ OPS = (
     (
         SCHEMAS["special_xlog1py.other_scalar"],
         functions.special_xlog1py_other_scalar,
-        {"composite": True, "tags": ("pointwise",)},
+        {"composite": True, "differentiable": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_xlog1py.other_scalar_out"],
@@ -203,7 +215,7 @@ OPS = (
     (
         SCHEMAS["special_zeta.self_scalar"],
         functions.special_zeta_self_scalar,
-        {"composite": True, "tags": ("pointwise",)},
+        {"composite": True, "differentiable": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_zeta.self_scalar_out"],
@@ -213,7 +225,7 @@ OPS = (
     (
         SCHEMAS["special_zeta.other_scalar"],
         functions.special_zeta_other_scalar,
-        {"composite": True, "tags": ("pointwise",)},
+        {"composite": True, "differentiable": True, "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_zeta.other_scalar_out"],

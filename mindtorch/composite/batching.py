@@ -150,6 +150,32 @@ def _second_one_by_one(function: Callable, args: tuple, kwargs: dict) -> Any:
     return _one_by_one(function, args, kwargs) if _any_batched(args[1:2]) else NotImplemented
 
 
+def _taken_apart_when_recorded(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """PyTorch takes composite ops apart where it records them, and so before it sees samples of a call further out."""
+    if not _any_batched(args) or any(map(_is_recorded_inside, tensors_in(args))):
+        return NotImplemented
+    return _one_by_one(function, args, kwargs)
+
+
+def _is_recorded_inside(tensor: Tensor) -> bool:
+    return takes_part(tensor) and not is_sample(tensor, owner_of(tensor))
+
+
+def _where_the_samples_are(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """An elementwise op made of others, which are told to run for all samples where these lie."""
+    tensor, *options = args
+    levels = levels_of_tensor(tensor)
+    if not levels:
+        return NotImplemented
+    place, level = tensor._mt_array.bdim, tensor._mt_array.level
+    return samples_of(function(outside(tensor, place, level), *options, **kwargs), place, level)
+
+
+def _conjugate(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """PyTorch's `conj()` is a view, and so lies in memory as the samples do."""
+    return _where_the_samples_are(function, args, kwargs) if args[0].is_complex() else NotImplemented
+
+
 def _one_by_one(function: Callable, args: tuple, kwargs: dict) -> Any:
     return one_by_one(function.op.name, function, *args, **kwargs)  # type: ignore[attr-defined]
 
@@ -181,23 +207,21 @@ STACKED = (
     "fake_quantize_per_tensor_affine.tensor_qparams",
     "fft_ihfft2",
     "fft_ihfftn",
-    "gru_cell",
-    "kl_div",
     "linalg_tensorsolve",
-    "margin_ranking_loss",
     "nanquantile",
     "nanquantile.scalar",
     "norm_except_dim",
     "quantile",
     "quantile.scalar",
-    "rnn_relu_cell",
-    "rnn_tanh_cell",
     "rrelu_with_noise_backward",
     "stft",
     "stft.center",
     "take",
     "triplet_margin_loss",
 )
+
+# Those that it takes apart before, if their gradients are wanted inside `vmap`.
+STACKED_OUTSIDE = ("gru_cell", "kl_div", "margin_ranking_loss", "rnn_relu_cell", "rnn_tanh_cell")
 
 register_rule(("one_hot",), _one_hot)
 register_rule(("index_put_",), _put_by_mask)
@@ -206,6 +230,9 @@ register_rule(("dot",), partial(_product_of_vectors, False))
 register_rule(("vdot",), partial(_product_of_vectors, True))
 register_rule(("nonzero_static", "repeat_interleave.Tensor"), _looked_at)
 register_rule(STACKED, _looked_at)
+register_rule(STACKED_OUTSIDE, _taken_apart_when_recorded)
+register_rule(("conj_physical",), _conjugate)
+register_rule(("mvlgamma",), _where_the_samples_are)
 register_rule(("ctc_loss.Tensor",), _ctc_loss)
 register_rule(("repeat_interleave.self_Tensor",), _second_one_by_one)
 for _op, _error in REFUSED.items():

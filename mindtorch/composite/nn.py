@@ -192,7 +192,7 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
     for step in range(width):
         rows = padded.narrow(0, step, length).reshape((-1, channels))
         result = ops.addmm(result, rows, weight.select(0, step))
-    return ops._unsafe_view(result, (length, input.size(1), outputs))
+    return ops._unsafe_view(result, (length, input.size(1), outputs)).contiguous()  # of samples, too
 
 
 def _check_conv_tbc(input: Tensor, weight: Tensor, bias: Tensor) -> None:

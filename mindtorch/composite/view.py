@@ -358,6 +358,15 @@ def _written(shown: Tensor, out: Tensor) -> Tensor:
     return write_out(out, shown.clone(memory_format=contiguous_format))
 
 
+def view_copy(input: Tensor, size: Sequence[int]) -> Tensor:
+    """Unlike a view, a copy in another shape is one of any strides."""
+    return ops.reshape(input, size).clone(memory_format=contiguous_format)
+
+
+def view_copy_out(input: Tensor, size: Sequence[int], out: Tensor) -> Tensor:
+    return _written(ops.reshape(input, size), out)
+
+
 alias_copy = _copy_of("alias")
 as_strided_copy = _copy_of("as_strided")
 detach_copy = _copy_of("alias")
@@ -376,7 +385,7 @@ unfold_copy = _copy_of("unfold")
 unsqueeze_copy = _copy_of("unsqueeze")
 view_as_complex_copy = _copy_of("view_as_complex")
 view_as_real_copy = _copy_of("view_as_real")
-view_copy = _copy_of("view")
+view_copy_dtype = _copy_of("view")
 
 
 def _unnamed(check: str) -> str:
@@ -414,7 +423,7 @@ unfold_copy_out = _copy_into("unfold")
 unsqueeze_copy_out = _copy_into("unsqueeze")
 view_as_complex_copy_out = _copy_into("view_as_complex")
 view_as_real_copy_out = _copy_into("view_as_real")
-view_copy_out = _copy_into("view")
+view_copy_dtype_out = _copy_into("view")
 
 
 def expand_copy(input, size, implicit):

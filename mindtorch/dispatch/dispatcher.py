@@ -40,10 +40,8 @@ def intercepts(function: Callable, *args: Any) -> bool:
 
 
 def looks_inside(*args: Any) -> bool:
-    """Whether somebody has to see what a composite op is made of: transforms, forward mode, modes, records of calls."""
+    """Whether what a composite op is made of has to be seen: by forward mode, modes, records of calls."""
     if _thread.dual_level >= 0 or trace.is_on():
-        return True
-    if state.batch_levels and any(map(batching.is_batched, batching.tensors_in(args))):  # a graph keeps levels alive
         return True
     return _thread.recorder is not None or bool(_thread.function_modes) or torch_dispatch.is_wanted(args)
 

@@ -56,9 +56,9 @@ def falling_slopes(grad, grad_output, self, shape):
 
 def glu_double_backward_grad_output(grad, self, dim):
     """Gradient of glu_backward with respect to the gradient that it got."""
-    (through, gated), (first, second) = grad.chunk(2, dim), self.chunk(2, dim)
-    gate = second.sigmoid()
-    return gate * through + (1 - gate) * gate * first * gated
+    ones = self.new_ones(self.chunk(2, dim)[0].shape)
+    through, gated = (grad * ops.glu_backward(ones, self, dim)).chunk(2, dim)
+    return through + gated
 
 
 def glu_double_backward(grad, grad_output, self, dim):

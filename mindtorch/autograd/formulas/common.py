@@ -41,6 +41,11 @@ def with_samples_of(tensor, indices):
     return tensor
 
 
+def in_rows_of_samples(tensor):
+    """What PyTorch computes for one sample after the other, if there are samples: they are stacked."""
+    return tensor.contiguous() if levels_of_tensor(tensor) else tensor
+
+
 def maybe_multiply(tensor, factor):
     """tensor * factor, without an op when the factor is 1."""
     if type(factor) is int and factor == 1:  # nearly always

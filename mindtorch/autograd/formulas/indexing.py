@@ -4,6 +4,7 @@ import math
 
 from mindtorch.autograd.formulas.common import with_samples_of, wrapped
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.batching import levels_of_tensor
 from mindtorch.memory_format import contiguous_format
 
 
@@ -48,11 +49,22 @@ def masked_select_backward(grad, self, mask):
 
 def masked_scatter_source_backward(grad, mask, shape):
     """Gradient of masked_scatter with respect to its source: the elements in use, then zeros."""
+    if levels_of_tensor(mask):
+        return _masked_scatter_source_backward_of_samples(grad, mask, shape)
     used = grad.masked_select(mask.expand(grad.shape))
     missing = math.prod(shape) - used.numel()
     if missing > 0:
         used = ops.cat([used, used.new_zeros((missing,))], 0)
     return used[: math.prod(shape)].reshape(shape)
+
+
+def _masked_scatter_source_backward_of_samples(grad, mask, shape):
+    """Of masks that choose different numbers of elements: what is not in use goes to a place behind the source."""
+    count = math.prod(shape)
+    used = mask.expand(grad.shape).reshape(-1)
+    places = ops.where(used, used.cumsum(0) - 1, count).clamp(max=count)
+    source = grad.new_zeros((count + 1,)).scatter(0, places, grad.reshape(-1))
+    return source[:count].clone(memory_format=contiguous_format).reshape(shape)
 
 
 def cat_backward(grad, shapes, dim):
@@ -69,15 +81,13 @@ def cat_backward(grad, shapes, dim):
 
 
 def block_diag_backward(grad, shapes):
-    """Gradients of block_diag: each input's block, without the dimensions that it was given."""
+    """Gradients of block_diag: each input's block. That of a vector is a row, which the engine sums to its shape."""
     grads, top, left = [], 0, 0
     for shape in shapes:
         rows, columns = (1, 1, *shape)[-2:]
         block = grad.narrow(0, top, rows).narrow(1, left, columns)
         top, left = top + rows, left + columns
-        for _ in range(2 - len(shape)):
-            block = block.squeeze(0)
-        grads.append(block)
+        grads.append(block if shape else block.squeeze(1).squeeze(0))
     return grads
 
 

@@ -1,5 +1,6 @@
 """Formulas of the other layers of networks: pooling, embedding, dropout."""
 
+from mindtorch.autograd.formulas.common import in_rows_of_samples
 from mindtorch.dispatch import ops
 
 
@@ -61,4 +62,4 @@ def affine_grid_backward(grad, size, align_corners):
     identity = ops.eye(dims, dims + 1, dtype=grad.dtype, device=grad.device)
     places = ops.affine_grid_generator(identity.unsqueeze(0), (1, 1, *size[2:]), align_corners)
     base = ops.cat([places.reshape(-1, dims), places.new_ones(places.numel() // dims, 1)], 1)
-    return (base.t() @ grad.reshape(size[0], -1, dims)).transpose(1, 2)
+    return in_rows_of_samples((base.t() @ grad.reshape(size[0], -1, dims)).transpose(1, 2))

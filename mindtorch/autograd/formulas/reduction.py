@@ -226,7 +226,7 @@ def cumsum_backward(grad, dim):
 def softmax_double_backward(grad, grad_output, dim, output):
     """Gradient of softmax's backward with respect to softmax's output."""
     weighted = (grad_output * output).sum(dim, True)
-    return grad * (grad_output - weighted) - grad_output * (grad * output).sum(dim, True)
+    return (grad_output - weighted) * grad - grad_output * (grad * output).sum(dim, True)
 
 
 def softmax_backward_output_jvp(output_t, grad_output, dim, output):

@@ -6,6 +6,7 @@ the products L before and R behind it: tau has -v^H K v, and v has -conj(tau) K 
 
 from mindtorch.autograd.formulas.common import conj
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.batching import levels_of_tensor
 
 
 def _turned(matrix):
@@ -55,7 +56,10 @@ def _of_inputs(of_vectors, of_factors, input):
     columns = ops.cat(of_vectors, -1)
     missing = input.shape[-1] - columns.shape[-1]
     padded = ops.constant_pad_nd(columns, [0, missing]) if missing else columns
-    return ops.zeros_like(input) + padded.tril(-1), ops.cat(of_factors, -1)
+    triangle = padded.tril(-1)
+    if not levels_of_tensor(triangle):  # with samples, PyTorch joins columns
+        triangle = ops.zeros_like(input) + triangle
+    return triangle, ops.cat(of_factors, -1)
 
 
 def _identity(input):

@@ -19,6 +19,18 @@ def xlog1py_self_backward(grad, self, other):
     return ops.special_xlog1py(grad, other).masked_fill((self == 0) & (other <= -1), 0)
 
 
+def xlogy_number_backward(grad, self, other):
+    """The same for a number, of which it is known whether it is positive."""
+    slope = ops.xlogy(grad, other)
+    return slope if other > 0 else slope.masked_fill(self == 0, 0)
+
+
+def xlog1py_number_backward(grad, self, other):
+    """The same for a number, of which it is known whether it is above -1."""
+    slope = ops.special_xlog1py(grad, other)
+    return slope if other > -1 else slope.masked_fill(self == 0, 0)
+
+
 def i1_backward(grad, self, result):
     """Gradient of the Bessel function of order one; near 0, and for nan, that at 0."""
     _check_width("i1_backward", self)

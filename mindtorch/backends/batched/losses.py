@@ -11,7 +11,7 @@ from mindtorch.backends.batched.nn import merged
 from mindtorch.backends.batched.pointwise import aligned
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.registry import find_op
-from mindtorch.memory_format import preserve_format
+from mindtorch.memory_format import contiguous_format, preserve_format
 
 _NONE, _MEAN, _SUM = 0, 1, 2
 
@@ -120,13 +120,20 @@ def nll_loss(op: str, promotion: str) -> Kernel:
         losses, total = run(op, rows, targets, weight, _NONE, ignore_index)
         shape = (batch.size, *target.shape)
         if reduction == _NONE:
-            return array_of_shape(losses, shape), run("expand", total, (batch.size,), False)
+            weights = run("clone", run("expand", total, (batch.size,), False), contiguous_format)
+            return _like_targets(batch, array_of_shape(losses, shape), target, ignore_index), weights
         certain = run("full_like", rows, -1, None, None, None, None, preserve_format)
         weights, _ = run(op, certain, targets, weight, _NONE, ignore_index)
         loss, total = (reduced(array_of_shape(each, shape), _SUM) for each in (losses, weights))
         return (run("div.Tensor", loss, total) if reduction == _MEAN else loss), total
 
     return batched(op, rule)
+
+
+def _like_targets(batch: Batch, losses: Any, target: Any, ignore_index: int) -> Any:
+    """PyTorch chooses between losses and zeros by the targets, and so the losses lie in memory as those do."""
+    counts = run("ne.Scalar", batch.front(target) if batch.has(target) else target, ignore_index)
+    return run("where.self", counts, losses, run("zeros_like", losses, None, None, None, None, preserve_format))
 
 
 nll_loss2d = nll_loss

@@ -45,7 +45,7 @@ def native_dropout(op: str, promotion: str) -> Kernel:
 
     def rule(batch: Batch, input: Any, p: float, train: bool | None) -> Any:
         samples = batch.front(input)
-        if batch.level.randomness == "different" or not batch.size:
+        if train is False or batch.level.randomness == "different" or not batch.size:
             return run(op, samples, p, train)
         ones = run("ones_like", run("select.int", samples, 0, 0), None, None, None, None, preserve_format)
         factor, mask = run(op, ones, p, train)

@@ -6,7 +6,7 @@ from typing import Any
 from mindtorch import geometry, roots
 from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, run
-from mindtorch.backends.batched.dims import shifted, shifted_dims
+from mindtorch.backends.batched.dims import array_of_shape, shifted, shifted_dims
 from mindtorch.batched_array import BatchedArray, level_numbered
 from mindtorch.errors import dim_out_of_range
 from mindtorch.memory_format import contiguous_format
@@ -155,10 +155,10 @@ def _check_within_sample(samples: Any, size: Ints, stride: Ints, start: int, off
 
 
 def view_with_strides(op: str, promotion: None) -> Kernel:
-    """`_reshape_alias`, whose strides are those that the view has in any case."""
+    """`_reshape_alias`, whose strides are those that the view has in any case; or a copy, where there is no view."""
 
     def rule(batch: Batch, input: Any, size: Ints, stride: Ints) -> Any:
-        return run("view", batch.front(input), (batch.size, *size))
+        return array_of_shape(batch.front(input), (batch.size, *size))
 
     return batched(op, rule)
 

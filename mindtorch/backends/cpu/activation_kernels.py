@@ -212,7 +212,7 @@ def hardsigmoid_backward(grad_output: Array, input: Array, out: Array | None = N
 def log_sigmoid_backward(grad_output: Array, input: Array, buffer: Array, out: Array | None = None) -> Array:
     for each in (buffer, grad_output):
         check_same_dtype(each.dtype, input.dtype)
-    return compute(_LOG_SIGMOID_BACKWARD, (input, buffer, grad_output), out)
+    return compute(_LOG_SIGMOID_BACKWARD, (grad_output, input, buffer), out)
 
 
 def softplus(input: Array, beta: float = 1, threshold: float = 20, out: Array | None = None) -> Array:

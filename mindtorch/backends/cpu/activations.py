@@ -274,7 +274,7 @@ def hardsigmoid_backward(out: Array, grad: Array, x: Array) -> None:
 
 
 @blockwise(arrays=3)
-def log_sigmoid_backward(out: Array, x: Array, buffer: Array, grad: Array) -> None:
+def log_sigmoid_backward(out: Array, grad: Array, x: Array, buffer: Array) -> None:
     """`buffer` is exp(-|x|), from which the sigmoid of -x follows without overflow."""
     share = buffer / (buffer + _numbers(x)[1.0])
     np.copyto(out, grad * np.where(x < 0, 1 - share, share))
