@@ -55,7 +55,7 @@ def ctc_loss_backward(
         expect_sizes(array, sizes, name)
     lengths = np.asarray(input_lengths, np.int64)
     beta = quiet(_backward, _emitted(log_probs, states), states, lengths, np.asarray(target_lengths, np.int64))
-    result = quiet(_gradient, grad, log_probs, states, log_alpha, beta, neg_log_likelihood)
+    result = np.ascontiguousarray(quiet(_gradient, grad, log_probs, states, log_alpha, beta, neg_log_likelihood))
     result[np.arange(len(log_probs))[:, None] >= lengths] = 0
     if zero_infinity:
         result[:, np.isposinf(neg_log_likelihood)] = 0
