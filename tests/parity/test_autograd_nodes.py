@@ -174,7 +174,7 @@ MADE_OTHERWISE = {
         native_layer_norm_backward scaled_dot_product_attention conv_tbc bilinear lstm.input lstm.data gru.input
         gru.data rnn_tanh.input rnn_tanh.data rnn_relu.input rnn_relu.data lstm_cell rnn_tanh_cell rnn_relu_cell
         fft_ifft fft_hfft fft_ihfft fft_fft2 fft_ifft2 fft_irfft2 fft_hfft2 fft_hfftn fft_ihfft2 fft_ihfftn stft
-        stft.center special_xlog1py.self_scalar special_xlog1py.other_scalar special_zeta.self_scalar
+        stft.center
     """,
 }
 _NAMES = {name for names in MADE_OTHERWISE.values() for name in names.split()}
