@@ -145,6 +145,8 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
                 "you might have already constructed a tensor from it once."
             )
         ext_tensor = _Capsule(ext_tensor)
+    elif isinstance(ext_tensor, Tensor):
+        ext_tensor.__dlpack_device__()  # refuses what is not in the memory of the CPU
     return fresh(shareable(np.from_dlpack(ext_tensor)))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from mindtorch.backends.device_array import DeviceArray, extent_in_bytes
 from mindtorch.device import CPU, as_device
 from mindtorch.device import device as Device
+from mindtorch.dispatch.keys import backend_of
 from mindtorch.dispatch.registry import find_op, kernel_table
 from mindtorch.dispatch.same_device import check_devices
 from mindtorch.generator import cpu_generator
@@ -110,13 +111,19 @@ class _Call:
         if isinstance(result, (list, tuple)):
             return type(result)([self.on_device(each) for each in result])
         if not isinstance(result, (np.ndarray, np.generic)) or self.device.type == "cpu":
-            return result
+            return self._checked(result)
         for key, shown in self._shown.items():
             if shown is result:
                 return self.arrays[key]
         if any(value is result for value in self.given):
             return result
         return array_from_host(np.asarray(result), self.device)
+
+    def _checked(self, result: Any) -> Any:
+        """A result that is no array of numbers. A sparse one would be on the CPU."""
+        if self.device.type != "cpu" and backend_of(type(result)) is not None:
+            raise NotImplementedError(f"sparse tensors are on the CPU only: move the input there from {self.device}")
+        return result
 
 
 def array_from_host(array: np.ndarray, device: Device) -> Any:

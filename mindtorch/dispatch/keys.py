@@ -13,13 +13,17 @@ from mindtorch.roots import makers, on_demand
 
 
 class Backend:
-    """The name under which a backend's kernels are registered, its array class, and the key that traces print."""
+    """The name under which a backend's kernels are registered, its array class, and the key that traces print.
 
-    __slots__ = ("name", "array_class", "autograd_key")
+    `around(kernel, op)`: what stands in the place of each kernel of the library's own.
+    """
 
-    def __init__(self, name: str, array_class: type) -> None:
+    __slots__ = ("name", "array_class", "autograd_key", "around")
+
+    def __init__(self, name: str, array_class: type, around: Callable[[Callable, str], Callable] | None = None) -> None:
         self.name = name
         self.array_class = array_class
+        self.around = around
         self.autograd_key = "AutogradPrivateUse1" if name == "NPU" else f"Autograd{name}"
 
 
@@ -30,13 +34,19 @@ _waiting: dict[str, list[Callable[[], None]]] = {}
 _of_device_arrays: list[Callable[[type], None]] = []
 
 
-def register_backend(name: str, array_class: type, device_type: str, layout: Layout = strided) -> Backend:
+def register_backend(
+    name: str,
+    array_class: type,
+    device_type: str,
+    layout: Layout = strided,
+    around: Callable[[Callable, str], Callable] | None = None,
+) -> Backend:
     """Make a backend and its device known. Its kernels then go in with `register_kernel(name, op, function)`.
 
     Programs find the device last of all: other threads may ask for it meanwhile.
     """
     register_device_type(device_type)
-    backend = register_array_class(name, array_class)
+    backend = register_array_class(name, array_class, around)
     if _has_memory(array_class):
         for action in _of_device_arrays:
             action(array_class)
@@ -46,9 +56,11 @@ def register_backend(name: str, array_class: type, device_type: str, layout: Lay
     return backend
 
 
-def register_array_class(name: str, array_class: type) -> Backend:
+def register_array_class(
+    name: str, array_class: type, around: Callable[[Callable, str], Callable] | None = None
+) -> Backend:
     """Make a backend known that has kernels and no device of its own."""
-    backend = Backend(name, array_class)
+    backend = Backend(name, array_class, around)
     _by_name[name] = backend
     _by_class[array_class] = backend
     for action in _waiting.get(name, ()):

@@ -369,9 +369,9 @@ def register_fallback(array_class: type, make_kernel: Callable[[str], Callable])
 
 
 def _add_kernels(backend: str, kernels: Mapping[str, Callable]) -> None:
-    array_class = backend_named(backend).array_class
+    found = backend_named(backend)
     for op, function in kernels.items():
-        kernel_table(op)[array_class] = function
+        kernel_table(op)[found.array_class] = function if found.around is None else found.around(function, op)
 
 
 def ops_with_kernel(array_class: type, is_meant: Callable[[Callable], bool]) -> list[str]:

@@ -30,8 +30,6 @@ _cumprod = aclnn("aclnnCumprod", "TSdT")
 _cumprod_rule = remembered(rules.same("sum"), "cumprod")
 _cumsum = aclnn("aclnnCumsum", "TldT")
 _cumsum_rule = remembered(rules.same("sum"), "cumsum")
-_histc = aclnn("aclnnHistc", "TlSST")
-_histc_rule = remembered(rules.histc("first"), "histc")
 _kthvalue = aclnn("aclnnKthvalue", "TllbTT")
 _kthvalue_rule = remembered(rules.kthvalue("first_index"), "kthvalue")
 _linalg_vector_norm = aclnn("aclnnLinalgVectorNorm", "TSIbdT")
@@ -77,8 +75,6 @@ _sort_rule = remembered(rules.sort("first_index"), "sort")
 _sort_stable_rule = remembered(rules.sort("first_index"), "sort.stable")
 _sum_dim_rule = remembered(rules.reduce("sum"), "sum.dim_IntList")
 _sum_rule = remembered(rules.reduce("sum"), "sum")
-_topk = aclnn("aclnnTopk", "TllbbTT")
-_topk_rule = remembered(rules.topk("first_index"), "topk")
 _vector_norm_rule = remembered(rules.reduce("complex_to_real"), "linalg_vector_norm")
 
 
@@ -262,16 +258,6 @@ def kthvalue(input, k, dim, keepdim, out=None):
         return answered(error, (input, k, dim, keepdim), out, "kthvalue")
 
 
-def histc(input, bins, min, max, out=None):
-    """histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor"""
-    try:
-        result = placed(_histc_rule(input, bins, min, max, out=out), input)
-        _histc(input, bins, min, max, result)
-        return result if out is None else delivered(result, out)
-    except UNANSWERED as error:
-        return answered(error, (input, bins, min, max), out, "histc")
-
-
 def bucketize(input, boundaries, out_int32, right, out=None):
     """bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
     try:
@@ -442,18 +428,6 @@ def sort_stable(input, stable, dim, descending, out=None):
         return (values, indices) if out is None else delivered_all((values, indices), out)
     except UNANSWERED as error:
         return answered(error, (input, stable, dim, descending), out, "sort.stable")
-
-
-def topk(input, k, dim, largest, sorted, out=None):
-    """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values,
-    Tensor indices)
-    """
-    try:
-        values, indices = placed_all(_topk_rule(input, k, dim, largest, sorted, out=out), input)
-        _topk(input, k, dim, largest, sorted, values, indices)
-        return (values, indices) if out is None else delivered_all((values, indices), out)
-    except UNANSWERED as error:
-        return answered(error, (input, k, dim, largest, sorted), out, "topk")
 
 
 def vector_norm(input, ord, dim, keepdim, dtype, out=None):

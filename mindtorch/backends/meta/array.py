@@ -1,11 +1,13 @@
 """`MetaArray`: the array of the meta backend. It has a shape, strides and a dtype, and no data."""
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
 
 from mindtorch import errors
 from mindtorch.backends.device_array import DeviceArray, byte_strides, extent_in_bytes
+from mindtorch.backends.trials import Trials
 from mindtorch.device import META
 from mindtorch.device import device as Device
 from mindtorch.dispatch.keys import register_backend
@@ -78,4 +80,19 @@ class MetaArray(DeviceArray):
         raise errors.meta_data()
 
 
-register_backend("Meta", MetaArray, "meta")
+_check_operands = Trials(with_numbers=False).check
+
+
+def _tried(kernel: Callable, op: str) -> Callable:
+    """A kernel that refuses the dtypes that the CPU refuses."""
+    if getattr(kernel, "serves_all_devices", False):
+        return kernel
+
+    def call(*args: Any, out: Any = None) -> Any:
+        _check_operands(op, args, out)
+        return kernel(*args) if out is None else kernel(*args, out=out)
+
+    return call
+
+
+register_backend("Meta", MetaArray, "meta", around=_tried)

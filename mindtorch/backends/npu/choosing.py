@@ -29,7 +29,10 @@ _where = aclnn("aclnnSWhere", "TTTT")
 _zero = aclnn("aclnnInplaceZero", "T")
 _angle_rule = remembered(rules.broadcast("complex_to_real_int_to_float"), "angle")
 _float_rule = remembered(rules.broadcast("int_to_float"), "copysign.Tensor")
-_rule = remembered(rules.broadcast("default", operands=2), "fmax")
+_entr_rule = remembered(rules.broadcast("int_to_float"), "special_entr")
+_fmax_rule, _fmin_rule, _lcm_rule = [
+    remembered(rules.broadcast("default", operands=2), op) for op in ("fmax", "fmin", "lcm")
+]
 
 
 def finished(result: NpuArray, out: NpuArray | None) -> NpuArray:
@@ -55,9 +58,9 @@ def _is_nan(array: NpuArray) -> NpuArray:
     return found
 
 
-def _without_nan(choose: Callable, input: Any, other: Any, out: Any) -> NpuArray:
+def _without_nan(choose: Callable, rule: Callable, input: Any, other: Any, out: Any) -> NpuArray:
     """The larger or smaller one; the other one where one is not a number."""
-    result, input, other = _of_two(_rule, input, other, out)
+    result, input, other = _of_two(rule, input, other, out)
     if not result.size:
         return finished(result, out)
     choose(input, other, result)
@@ -69,11 +72,11 @@ def _without_nan(choose: Callable, input: Any, other: Any, out: Any) -> NpuArray
 
 
 def fmax(input, other, out=None):
-    return _without_nan(_maximum, input, other, out)
+    return _without_nan(_maximum, _fmax_rule, input, other, out)
 
 
 def fmin(input, other, out=None):
-    return _without_nan(_minimum, input, other, out)
+    return _without_nan(_minimum, _fmin_rule, input, other, out)
 
 
 def copysign(input, other, out=None):
@@ -90,7 +93,7 @@ def copysign(input, other, out=None):
 
 def lcm(input, other, out=None):
     """A product without the common factor; where both are zero that counts as one."""
-    result, input, other = _of_two(_rule, input, other, out)
+    result, input, other = _of_two(_lcm_rule, input, other, out)
     if not result.size:
         return finished(result, out)
     factor, rest = like(result), like(result)
@@ -134,9 +137,9 @@ def _parts(array: NpuArray) -> tuple[NpuArray, NpuArray]:
 
 def entr(input, out=None):
     """-x log(x); 0 for 0, and minus infinity below."""
-    result = placed(_float_rule(input), input)
+    result = placed(_entr_rule(input), input)
     if out is not None:
-        _float_rule(input, out=out)
+        _entr_rule(input, out=out)
     if not result.size:
         return finished(result, out)
     input = converted(input, result.dtype)

@@ -35,6 +35,6 @@ def native_dropout(input, p, train):
 def _bits(input, p):
     """A bit for each element, rounded up to 128 of them."""
     bits = new(((input.size + 127) // 128 * 16,), UINT8, input.root.index)
-    seed, offset = seed_and_offset(None, input)
+    seed, offset = seed_and_offset(None, bits)
     _generate((input.size,), p, seed, offset, input.dtype, bits)
     return bits

@@ -21,7 +21,6 @@ from mindtorch.memory_format import checked_format, contiguous_format, memory_fo
 _copy = aclnn("aclnnInplaceCopy", "TT")
 _zero = aclnn("aclnnInplaceZero", "T")
 _one = aclnn("aclnnInplaceOne", "T")
-_fill = aclnn("aclnnInplaceFillScalar", "TS")
 
 
 # -------------------- empty arrays --------------------
@@ -81,17 +80,16 @@ def ones_like(input, dtype, layout, device, pin_memory, memory_format):
 
 
 def full_like(input, fill_value, dtype, layout, device, pin_memory, memory_format):
-    return _filled(empty_like(input, dtype, layout, device, pin_memory, memory_format), fill_value)
+    array = empty_like(input, dtype, layout, device, pin_memory, memory_format)
+    return kernel_table("fill.Scalar")[type(array)](array, fill_value, out=array)
 
 
-def _filled(array: Any, value: Any) -> Any:
+def _filled(array: Any, value: int) -> Any:
+    """With zeros or ones."""
     if type(array) is not NpuArray:
-        return kernel_table("fill.Scalar")[type(array)](array, value, array)
+        return kernel_table("fill.Scalar")[type(array)](array, value, out=array)
     if array.size:
-        if type(value) is int and value in (0, 1):
-            (_one if value else _zero)(array)
-        else:
-            _fill(array, value)
+        (_one if value else _zero)(array)
     return array
 
 

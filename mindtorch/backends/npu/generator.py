@@ -11,6 +11,7 @@ from mindtorch.backends import npu
 from mindtorch.backends.npu.array import NpuArray, index_of, numbered
 from mindtorch.device import device as Device
 from mindtorch.generator import DEFAULT_SEED, Generator, checked_seed, seeders, wrong_generator
+from mindtorch.iterator.overlap import check_distinct
 from mindtorch.tensor import Tensor, wrap
 
 _STATE = np.dtype([("seed", "<u8"), ("offset", "<i8")])
@@ -121,7 +122,8 @@ seeders.append(seed_all)
 
 
 def seed_and_offset(generator: Generator | None, array: NpuArray) -> tuple[int, int]:
-    """What a random kernel starts from."""
+    """What a random kernel starts from that writes to `array`, of which each element has memory of its own."""
+    check_distinct(array)
     if generator is None:
         return default_of(array.root.index).take()
     if not isinstance(generator, NpuGenerator):

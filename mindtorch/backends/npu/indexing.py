@@ -20,15 +20,15 @@ from mindtorch.iterator import is_expanded
 from mindtorch.promotion import BOOL, INT64, common_dtype
 
 _cat = aclnn("aclnnCat", "LlT")
-_cat_rule = remembered(rules.cat("default"))
+_cat_rule = remembered(rules.cat("default"), "cat")
 _copy = aclnn("aclnnInplaceCopy", "TT")
 _index = aclnn("aclnnIndex", "TLT")
 _index_put = aclnn("aclnnIndexPutImpl", "TLTbb")
-_index_rule = remembered(rules.index(None))
+_index_rule = remembered(rules.index(None), "index.Tensor")
 _masked_select = aclnn("aclnnMaskedSelect", "TTT")
 _nonzero = aclnn("aclnnNonzero", "TT")
 _scatter_reduce = aclnn("aclnnScatterReduce", "TlTTlbT")
-_scatter_rule = remembered(rules.same("first"))
+_scatter_rule = remembered(rules.same("first"), "scatter_reduce.two")
 _unfold_grad = aclnn("aclnnUnfoldGrad", "TIlllT")
 _zero = aclnn("aclnnInplaceZero", "T")
 

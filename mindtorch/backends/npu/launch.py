@@ -32,7 +32,7 @@ from mindtorch.backends.npu.runtime.api import acl
 from mindtorch.backends.npu.runtime.codes import SUCCESS, is_of_arguments
 from mindtorch.backends.npu.runtime.descriptors import tensor
 from mindtorch.backends.npu.runtime.prototypes import KINDS
-from mindtorch.backends.npu.sharing import check_distinct, check_shared
+from mindtorch.backends.npu.sharing import check_shared
 from mindtorch.backends.npu.trials import check_operands
 from mindtorch.device import device as Device
 from mindtorch.dispatch.registry import find_op
@@ -273,7 +273,7 @@ class remembered:  # noqa: N801  stands where a rule stands
         if out is None:
             answer = self._answers.get((state.default_dtype, *key))
             return answer if answer is not None else self._ask((state.default_dtype, *key), args)
-        return self._ask_with_out(key, args, out)
+        return self._ask_with_outs(args, out) if type(out) is tuple else self._ask_with_out(key, args, out)
 
     def _check_devices(self, args: tuple, out: Any = None) -> None:
         """Without an op's name, launches refuse arrays of several devices."""
@@ -299,7 +299,6 @@ class remembered:  # noqa: N801  stands where a rule stands
             return self._answers[whole] or out
         except KeyError:
             self._check_devices(args, out)
-            check_distinct(self._op, out)
             check_operands(self._op, args, out)
             answer = _without_memory(self._rule(*args, out=out))
         if answer is out:
@@ -307,6 +306,12 @@ class remembered:  # noqa: N801  stands where a rule stands
         elif type(answer) is Geometry and answer.shape == out.shape:
             self._keep(whole, answer)
         return answer
+
+    def _ask_with_outs(self, args: tuple, outs: tuple) -> Any:
+        """Of several results nothing is remembered."""
+        self._check_devices(args, outs)
+        check_operands(self._op, args, outs)
+        return _without_memory(self._rule(*args, out=outs))
 
     def _keep(self, key: tuple, answer: Any) -> None:
         if len(self._answers) >= _MANY:

@@ -18,9 +18,9 @@ _is_finite = aclnn("aclnnIsFinite", "TT")
 _not = aclnn("aclnnInplaceLogicalNot", "T")
 _svd = aclnn("aclnnSvd", "TbbTTT")
 _triangular_solve = aclnn("aclnnTriangularSolve", "TTbbbTT")
-_info_rule = rules.with_info("first")
+_inv_rule, _cholesky_rule = [remembered(rules.with_info("first"), op) for op in ("linalg_inv_ex", "linalg_cholesky_ex")]
 _solve_triangular_rule = remembered(rules.solve_triangular("first"), "linalg_solve_triangular")
-_svd_rule = rules.svd("first")
+_svd_rule = remembered(rules.svd("first"), "_linalg_svd")
 
 _inv_ex_on_cpu = kernel_for("linalg_inv_ex")
 _cholesky_ex_on_cpu = kernel_for("linalg_cholesky_ex")
@@ -29,21 +29,23 @@ _solve_triangular_on_cpu = cpu_kernel_for("linalg_solve_triangular")
 
 
 def inv_ex(A, check_errors=False, out=None):
-    return _factored(_inverse, (), _inv_ex_on_cpu, A, (check_errors,), out)
+    return _factored(_inverse, _inv_rule, (), _inv_ex_on_cpu, A, (check_errors,), out)
 
 
 def cholesky_ex(input, upper=False, check_errors=False, out=None):
-    return _factored(_cholesky, (upper,), _cholesky_ex_on_cpu, input, (upper, check_errors), out)
+    return _factored(_cholesky, _cholesky_rule, (upper,), _cholesky_ex_on_cpu, input, (upper, check_errors), out)
 
 
-def _factored(call: Any, options: tuple, on_cpu: Any, input: NpuArray, given: tuple, out: Any) -> tuple:
+def _factored(call: Any, rule: Any, options: tuple, on_cpu: Any, input: NpuArray, given: tuple, out: Any) -> tuple:
     """A matrix for each matrix, and 1 where it is not finite: ACLNN has no number for where it failed.
 
     (CANN names float32 and bfloat16 for Cholesky factors; of the latter torch has none.)
     """
     if input.dtype != np.float32:
         return on_cpu(input, *given, out=out)
-    result, info = placed_all(_info_rule(input, *given), input)
+    result, info = placed_all(rule(input, *given), input)
+    if out is not None:
+        rule(input, *given, out=out)  # which refuses what does not fit
     if result.size:
         call(input, *options, result)
     if info.size:
@@ -63,9 +65,11 @@ def _note_failures(result: NpuArray, info: NpuArray) -> None:
 
 def svd(A, full_matrices=False, compute_uv=True, driver=None, out=None):
     """ACLNN gives V, not its transpose."""
-    if A.dtype.kind == "c" or driver is not None or not A.size:
+    if A.dtype.kind in "biuc" or driver is not None or not A.size:
         return _svd_on_cpu(A, full_matrices, compute_uv, driver, out=out)
     results = placed_all(_svd_rule(A, full_matrices, compute_uv, driver), A)
+    if out is not None:
+        _svd_rule(A, full_matrices, compute_uv, driver, out=out)
     U, S, Vh = results
     V = new((*Vh.shape[:-2], *Vh.shape[:-3:-1]), Vh.dtype, A.root.index) if compute_uv else Vh
     _svd(A, full_matrices, compute_uv, S, U, V)
@@ -84,6 +88,8 @@ def solve_triangular(input, B, upper, left=True, unitriangular=False, out=None):
     meta = _solve_triangular_rule(input, B, upper, left, unitriangular)
     if input.dtype != B.dtype:
         return _solve_triangular_on_cpu(input, B, upper, left, unitriangular, out=out)
+    if out is not None:
+        _solve_triangular_rule(input, B, upper, left, unitriangular, out=out)
     result = placed(meta, B)
     if result.size:
         right = B if left else _transposed(B)

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray
+from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, copied, delivered, placed, remembered
 from mindtorch.backends.npu.steps import like, narrowed, zeroed
-
-_rule = remembered(rules.padded("first"))
 
 
 def _grown(padding: Sequence[int]) -> tuple[int, ...]:
@@ -31,11 +30,12 @@ def _kept(room: NpuArray, padding: Sequence[int]) -> NpuArray:
     return room
 
 
-def _forward(function: str) -> Callable:
+def _forward(op: str, function: str) -> Callable:
     call = aclnn(function, "TIT")
+    rule = remembered(rules.padded("first"), op)
 
     def kernel(input, padding, out=None):
-        result = placed(_rule(input, padding, out=out), input)
+        result = placed(rule(input, padding, out=out), input)
         if min(padding) >= 0:
             call(input, padding, result)
             return result if out is None else delivered(result, out)
@@ -51,9 +51,11 @@ def _forward(function: str) -> Callable:
 
 def _backward(op: str, function: str) -> Callable:
     call = aclnn(function, "TTIT")
-    rule = remembered(rules.like_second("first"), op)
+    on_cpu, rule = kernel_for(op), remembered(rules.like_second("first"), op)
 
     def kernel(grad_output, input, padding, out=None):
+        if input.dtype.kind == "c":
+            return on_cpu(grad_output, input, padding, *(() if out is None else (out,)))
         result = placed(rule(grad_output, input, padding, out=out), input)
         if min(padding) >= 0:
             call(grad_output, input, padding, result)
@@ -68,15 +70,15 @@ def _backward(op: str, function: str) -> Callable:
     return kernel
 
 
-reflection_pad1d = _forward("aclnnReflectionPad1d")
+reflection_pad1d = _forward("reflection_pad1d", "aclnnReflectionPad1d")
 reflection_pad1d_backward = _backward("reflection_pad1d_backward", "aclnnReflectionPad1dBackward")
-reflection_pad2d = _forward("aclnnReflectionPad2d")
+reflection_pad2d = _forward("reflection_pad2d", "aclnnReflectionPad2d")
 reflection_pad2d_backward = _backward("reflection_pad2d_backward", "aclnnReflectionPad2dBackward")
-reflection_pad3d = _forward("aclnnReflectionPad3d")
+reflection_pad3d = _forward("reflection_pad3d", "aclnnReflectionPad3d")
 reflection_pad3d_backward = _backward("reflection_pad3d_backward", "aclnnReflectionPad3dBackward")
-replication_pad1d = _forward("aclnnReplicationPad1d")
+replication_pad1d = _forward("replication_pad1d", "aclnnReplicationPad1d")
 replication_pad1d_backward = _backward("replication_pad1d_backward", "aclnnReplicationPad1dBackward")
-replication_pad2d = _forward("aclnnReplicationPad2d")
+replication_pad2d = _forward("replication_pad2d", "aclnnReplicationPad2d")
 replication_pad2d_backward = _backward("replication_pad2d_backward", "aclnnReplicationPad2dBackward")
-replication_pad3d = _forward("aclnnReplicationPad3d")
+replication_pad3d = _forward("replication_pad3d", "aclnnReplicationPad3d")
 replication_pad3d_backward = _backward("replication_pad3d_backward", "aclnnReplicationPad3dBackward")

@@ -21,8 +21,10 @@ _nan_to_num = aclnn("aclnnNanToNum", "TfffT")
 _prelu = aclnn("aclnnPrelu", "TTT")
 _sign = aclnn("aclnnSign", "TT")
 _zero = aclnn("aclnnInplaceZero", "T")
-_broadcast_rule = remembered(rules.broadcast("default"))
-_bool_rule = remembered(rules.broadcast("bool"))
+_conj_rule, _nan_to_num_rule, _prelu_rule, _sgn_rule = [
+    remembered(rules.broadcast("default"), op) for op in ("_conj_physical", "nan_to_num", "_prelu_kernel", "sgn")
+]
+_isinf_rule = remembered(rules.broadcast("bool"), "isinf")
 
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 
@@ -36,7 +38,7 @@ _conj_on_cpu = kernel_for("_conj_physical")
 def sgn(input, out=None):
     if input.dtype.kind == "c":
         return _sgn_on_cpu(input, out=out)
-    result = placed(_broadcast_rule(input, out=out), input)
+    result = placed(_sgn_rule(input, out=out), input)
     _sign(input, result)
     return result if out is None else delivered(result, out)
 
@@ -44,14 +46,14 @@ def sgn(input, out=None):
 def conj_physical(input):
     if input.dtype.kind == "c":
         return _conj_on_cpu(input)
-    return copied(placed(_broadcast_rule(input), input), input)
+    return copied(placed(_conj_rule(input), input), input)
 
 
 def isinf(input):
     """Whether the absolute value is infinite."""
     if input.dtype.kind == "c":
         return _isinf_on_cpu(input)
-    result = placed(_bool_rule(input), input)
+    result = placed(_isinf_rule(input), input)
     if input.dtype.kind in "biu":
         if result.size:
             _zero(result)
@@ -65,7 +67,7 @@ def isinf(input):
 def nan_to_num(input, nan, posinf, neginf, out=None):
     if input.dtype.kind == "c" or input.dtype.kind in "biu" or input.dtype == np.float64:
         return _nan_to_num_on_cpu(input, nan, posinf, neginf, out=out)  # ACLNN's numbers are of single precision
-    result = placed(_broadcast_rule(input, out=out), input)
+    result = placed(_nan_to_num_rule(input, nan, posinf, neginf, out=out), input)
     largest = _LARGEST[input.dtype.name]
     highest, lowest = largest if posinf is None else posinf, -largest if neginf is None else neginf
     _nan_to_num(input, nan or 0.0, highest, lowest, result)
@@ -79,6 +81,6 @@ def prelu(input, weight):
     if not input.ndim or not is_scalar or channels > 1 and (input.ndim < 2 or weight.shape[1] != channels):
         return _prelu_on_cpu(input, weight)
     flat = kernel_table("view")[type(weight)](weight, (channels,))
-    result = placed(_broadcast_rule(input, weight), input)
+    result = placed(_prelu_rule(input, weight), input)
     _prelu(input, flat, result)
     return result

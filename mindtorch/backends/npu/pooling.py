@@ -18,10 +18,10 @@ _adaptive = aclnn("aclnnAdaptiveMaxPool3d", "TITT")
 _adaptive_backward = aclnn("aclnnAdaptiveMaxPool3dBackward", "TTTT")
 _pool = aclnn("aclnnMaxPool3dWithArgmax", "TIIIIbTT")
 _pool_backward = aclnn("aclnnMaxPool3dWithArgmaxBackward", "TTTIIIIbT")
-_adaptive_rule = remembered(rules.adaptive_max_pool("first_index"))
+_adaptive_rule = remembered(rules.adaptive_max_pool("first_index"), "adaptive_max_pool3d")
 _adaptive_grad_rule = remembered(rules.like_second("first"), "adaptive_max_pool3d_backward")
-_planes_rule = remembered(rules.max_pool2d("first_index"))
-_volumes_rule = remembered(rules.max_pool3d("first_index"))
+_planes_rule = remembered(rules.max_pool2d("first_index"), "max_pool2d_with_indices")
+_volumes_rule = remembered(rules.max_pool3d("first_index"), "max_pool3d_with_indices")
 
 
 def _sides(window: Window) -> tuple[tuple[int, ...], ...]:

@@ -5,43 +5,58 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch.backends.fallback import cpu_kernel_for
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray, new
 from mindtorch.backends.npu.fallback import kernel_for
-from mindtorch.backends.npu.launch import aclnn, copied, delivered, operands, placed, placed_all, remembered
+from mindtorch.backends.npu.launch import (
+    aclnn,
+    copied,
+    delivered,
+    delivered_all,
+    operands,
+    placed,
+    placed_all,
+    remembered,
+)
 from mindtorch.backends.npu.values import dims_of
 from mindtorch.promotion import INT64
 
 _argmax = aclnn("aclnnArgMax", "TlbT")
 _argmin = aclnn("aclnnArgMin", "TlbT")
 _bincount = aclnn("aclnnBincount", "TTlT")
+_histc = aclnn("aclnnHistc", "TlSST")
 _max = aclnn("aclnnMax", "TT")
+_min = aclnn("aclnnMin", "TT")
 _search = aclnn("aclnnSearchSorted", "TTbbTT")
 _search_number = aclnn("aclnnSearchSorteds", "TSbbTT")
+_topk = aclnn("aclnnTopk", "TllbbTT")
+_zero = aclnn("aclnnInplaceZero", "T")
 _std = aclnn("aclnnStd", "TIlbT")
 _std_mean = aclnn("aclnnStdMeanCorrection", "TIlbTT")
 _var = aclnn("aclnnVarCorrection", "TIlbT")
 _var_mean = aclnn("aclnnVarMean", "TIlbTT")
-_index_rule = remembered(rules.reduce("index"))
-_search_rule = remembered(rules.searchsorted("first"))
-_spread_rule = remembered(rules.reduce("complex_to_real"))
-_spread_and_mean_rule = remembered(rules.spread_and_mean("first"))
+_argmax_rule, _argmin_rule = [remembered(rules.reduce("index"), op) for op in ("argmax", "argmin")]
+_histc_rule = remembered(rules.histc("first"), "histc")
+_topk_rule = remembered(rules.topk("first_index"), "topk")
+_search_rule = remembered(rules.searchsorted("first"), "searchsorted.Tensor")
+_search_number_rule = remembered(rules.searchsorted("first"), "searchsorted.Scalar")
 
 
 # -------------------- places of extremes --------------------
 
 
 def argmax(input, dim, keepdim, out=None):
-    return _place(_argmax, input, dim, keepdim, out)
+    return _place(_argmax, _argmax_rule, input, dim, keepdim, out)
 
 
 def argmin(input, dim, keepdim, out=None):
-    return _place(_argmin, input, dim, keepdim, out)
+    return _place(_argmin, _argmin_rule, input, dim, keepdim, out)
 
 
-def _place(call: Callable, input: NpuArray, dim: int | None, keepdim: bool, out: Any) -> NpuArray:
+def _place(call: Callable, rule: Callable, input: NpuArray, dim: int | None, keepdim: bool, out: Any) -> NpuArray:
     """Without a dimension, the place in the flattened input."""
-    result = placed(_index_rule(input, dim, keepdim, out=out), input)
+    result = placed(rule(input, dim, keepdim, out=out), input)
     if dim is not None and input.ndim:
         call(input, dim, keepdim, result)
     else:
@@ -67,13 +82,13 @@ def _whole(correction: Any) -> int | None:
 
 
 def _spread(call: Callable, op: str) -> Callable:
-    on_cpu = kernel_for(op)
+    on_cpu, rule = kernel_for(op), remembered(rules.reduce("complex_to_real"), op)
 
     def kernel(input, dim, correction, keepdim, out=None):
         number = _whole(correction)
         if number is None or input.dtype.kind == "c":
             return on_cpu(input, dim, correction, keepdim, out=out)
-        result = placed(_spread_rule(input, dim, keepdim, out=out), input)
+        result = placed(rule(input, dim, correction, keepdim, out=out), input)
         call(input, dims_of(dim, input.ndim), number, keepdim, result)
         return result if out is None else delivered(result, out)
 
@@ -81,13 +96,13 @@ def _spread(call: Callable, op: str) -> Callable:
 
 
 def _spread_with_mean(call: Callable, op: str) -> Callable:
-    on_cpu = kernel_for(op)
+    on_cpu, rule = kernel_for(op), remembered(rules.spread_and_mean("first"), op)
 
     def kernel(input, dim, correction, keepdim):
         number = _whole(correction)
         if number is None or input.dtype.kind == "c":
             return on_cpu(input, dim, correction, keepdim)
-        results = placed_all(_spread_and_mean_rule(input, dim, correction, keepdim), input)
+        results = placed_all(rule(input, dim, correction, keepdim), input)
         call(input, dims_of(dim, input.ndim), number, keepdim, *results)
         return results
 
@@ -98,6 +113,17 @@ var = _spread(_var, "var.correction")
 std = _spread(_std, "std.correction")
 var_mean = _spread_with_mean(_var_mean, "var_mean.correction")
 std_mean = _spread_with_mean(_std_mean, "std_mean.correction")
+
+
+def topk(input, k, dim, largest, sorted, out=None):
+    """Of an array without dimensions there is always one."""
+    values, indices = placed_all(_topk_rule(input, k, dim, largest, sorted, out=out), input)
+    if input.ndim:
+        _topk(input, k, dim, largest, sorted, values, indices)
+    else:
+        copied(values, input)
+        _zero(indices)
+    return (values, indices) if out is None else delivered_all((values, indices), out)
 
 
 # -------------------- counting and searching --------------------
@@ -118,9 +144,24 @@ def bincount(input, weights, minlength):
 
 
 def _largest(input: NpuArray) -> int:
+    return int(_extreme(_max, input))
+
+
+def _extreme(call: Callable, input: NpuArray) -> Any:
     found = new((), input.dtype, input.root.index)
-    _max(input, found)
-    return int(found.item())
+    call(input, found)
+    return found.item()
+
+
+_histc_on_cpu = cpu_kernel_for("histc")
+
+
+def histc(input, bins, min, max, out=None):
+    result = placed(_histc_rule(input, bins, min, max, out=out), input)
+    if min == max and input.size and not all(np.isfinite(_extreme(call, input)) for call in (_min, _max)):
+        return _histc_on_cpu(input, bins, min, max, out=out)  # which says what the bounds are
+    _histc(input, bins, min, max, result)
+    return result if out is None else delivered(result, out)
 
 
 def searchsorted(sorted_sequence, input, out_int32, right, side, sorter, out=None):
@@ -132,6 +173,7 @@ def searchsorted(sorted_sequence, input, out_int32, right, side, sorter, out=Non
 
 
 def searchsorted_number(sorted_sequence, input, out_int32, right, side, sorter, out=None):
-    result = placed(_search_rule(sorted_sequence, input, out_int32, right, side, sorter, out=out), sorted_sequence)
+    meta = _search_number_rule(sorted_sequence, input, out_int32, right, side, sorter, out=out)
+    result = placed(meta, sorted_sequence)
     _search_number(sorted_sequence, input, out_int32, right or side == "right", sorter, result)
     return result if out is None else delivered(result, out)

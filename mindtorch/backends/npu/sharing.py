@@ -1,17 +1,9 @@
-"""What pointwise ops may write, as everywhere: memory that stands for one element each, and for none of an input."""
-
-from typing import Any
+"""What pointwise ops may write, as everywhere: memory that stands for no other elements of an input."""
 
 from mindtorch import geometry
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.dispatch.registry import find_op
 from mindtorch.iterator import overlap
-
-
-def check_distinct(op: str, out: Any) -> None:
-    """Refuses to write to memory that stands for several elements."""
-    if type(out) is NpuArray and overlap.is_expanded(out) and _is_pointwise(op):
-        overlap.check_distinct(out)
 
 
 def check_shared(op: str, out: NpuArray, operand: NpuArray) -> bool:

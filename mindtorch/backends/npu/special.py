@@ -3,11 +3,11 @@
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.choosing import entr as entr
 from mindtorch.backends.npu.fallback import kernel_for
-from mindtorch.backends.npu.launch import aclnn, delivered, operands, placed
+from mindtorch.backends.npu.launch import aclnn, delivered, operands, placed, remembered
 from mindtorch.backends.npu.steps import FLOATS, converted, like
 
 _xlog1py = aclnn("aclnnXlog1py", "TTT")
-_rule = rules.broadcast("int_to_float")
+_rule = remembered(rules.broadcast("int_to_float"), "special_xlog1py")
 
 _xlog1py_on_cpu = kernel_for("special_xlog1py")
 

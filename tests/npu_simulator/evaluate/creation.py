@@ -66,8 +66,10 @@ def _fill(value: Any) -> Evaluator:
 
 def _fill_scalar(self: Any, value: Any) -> None:
     require(not isinstance(value, complex) or _needed(self).dtype.kind == "c", "a complex value")
-    if not is_inexact(_needed(self).dtype) and isinstance(value, float):
-        value = math.trunc(value) if self.dtype != BOOL else value != 0
+    if self.dtype == BOOL:
+        value = value != 0
+    elif not is_inexact(self.dtype) and isinstance(value, float):
+        value = math.trunc(value)
     store(self, np.full(self.shape, value))
 
 

@@ -194,6 +194,11 @@ def put(x: np.ndarray, where: Any, values: Any, kind: int) -> None:
         function(x, where, values)
 
 
+def _truth(value: Any, dtype: np.dtype) -> Any:
+    """A number among bools: whatever is not 0 is true."""
+    return value != 0 if dtype == BOOL else value
+
+
 def _scatter(self: Any, dim: int, index: Any, source: Any, reduce: int, out: Any) -> None:
     require(reduce in (0, 1, 2), f"reduce {reduce}")
     dtype = same_dtype(self, source) if isinstance(source, np.ndarray) else self.dtype
@@ -202,7 +207,7 @@ def _scatter(self: Any, dim: int, index: Any, source: Any, reduce: int, out: Any
     if isinstance(source, np.ndarray):
         _put_source(x, where, source, index, reduce)
     else:
-        put(x, where, source, reduce)
+        put(x, where, _truth(source, self.dtype), reduce)
     store(out, x.reshape(self.shape), dtype=dtype)
 
 
@@ -298,7 +303,7 @@ def _masked_fill(self: Any, mask: Any, value: Any) -> None:
         require(value.size == 1, "the value is no single one")
         require(castable(value.dtype, self.dtype), f"{value.dtype} can't be cast to {self.dtype}")
         value = wide(value).reshape(())
-    store(self, np.where(mask, value, wide(self)))
+    store(self, np.where(mask, _truth(value, self.dtype), wide(self)))
 
 
 def _masked_scatter(self: Any, mask: Any, source: Any) -> None:
@@ -367,7 +372,7 @@ def _constant_pad(self: Any, pad: Sequence[int], value: Any, out: Any) -> None:
     widths = _widths(pad, self.ndim)
     kept = tuple(slice(max(-a, 0), size - max(-b, 0)) for (a, b), size in zip(widths, self.shape))
     grown = [(max(a, 0), max(b, 0)) for a, b in widths]
-    store(out, np.pad(wide(self)[kept], grown, constant_values=value), dtype=self.dtype)
+    store(out, np.pad(wide(self)[kept], grown, constant_values=_truth(value, self.dtype)), dtype=self.dtype)
 
 
 def _pad(mode: Any) -> Evaluator:

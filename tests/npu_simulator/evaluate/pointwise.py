@@ -220,7 +220,8 @@ def _common(self: Any, other: Any) -> np.dtype:
 def operands(self: Any, other: Any, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     """Both, broadcast, in the precision in which `dtype` is computed."""
     computed = wide(np.empty((), dtype)).dtype
-    one, two = (np.asarray(each).astype(computed) for each in (self, other))
+    is_integral = dtype.kind in "iu"  # a number becomes one of the dtype first: -1 is 255 in uint8
+    one, two = (np.asarray(each).astype(dtype if is_integral else computed).astype(computed) for each in (self, other))
     shape = broadcast(one.shape, two.shape)
     return np.broadcast_to(one, shape), np.broadcast_to(two, shape)
 

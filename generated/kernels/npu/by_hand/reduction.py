@@ -6,6 +6,14 @@ from mindtorch.backends.npu import reduction as kernels
 from mindtorch.backends.npu.refusals import UNANSWERED, answered
 
 
+def histc(input, bins, min, max, out=None):
+    """histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor"""
+    try:
+        return kernels.histc(input, bins, min, max, out)
+    except UNANSWERED as error:
+        return answered(error, (input, bins, min, max), out, "histc", is_one_call=False)
+
+
 def bincount(input, weights, minlength):
     """bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor"""
     try:
@@ -76,6 +84,16 @@ def std(input, dim, correction, keepdim, out=None):
         return kernels.std(input, dim, correction, keepdim, out)
     except UNANSWERED as error:
         return answered(error, (input, dim, correction, keepdim), out, "std.correction", is_one_call=False)
+
+
+def topk(input, k, dim, largest, sorted, out=None):
+    """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values,
+    Tensor indices)
+    """
+    try:
+        return kernels.topk(input, k, dim, largest, sorted, out)
+    except UNANSWERED as error:
+        return answered(error, (input, k, dim, largest, sorted), out, "topk", is_one_call=False)
 
 
 def std_mean(input, dim, correction, keepdim):

@@ -218,11 +218,14 @@ def _scalar(value: Any) -> int:
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.item()
     kind = next(kind for kind in _NUMBERS if isinstance(value, kind))
+    if kind is int and not -_MOST <= value < _MOST:
+        kind, value = float, float(value)  # as in torch, whose numbers have 64 bits, too
     ctype, code = _NUMBERS[kind]
     number = ctype(value) if kind is not complex else (c_double * 2)(value.real, value.imag)
     return acl.aclCreateScalar(byref(number), code) or _failed("aclCreateScalar")
 
 
+_MOST = 1 << 63
 _NUMBERS: dict[type, tuple[Any, int]] = {
     bool: (c_bool, DTYPE_CODES["bool"]),
     int: (c_int64, DTYPE_CODES["int64"]),

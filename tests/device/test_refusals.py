@@ -1,0 +1,157 @@
+"""What the CPU refuses because of dtypes, numbers or memory is refused on a device and on meta, in the same words."""
+
+import pytest
+
+import mindtorch as torch
+from tests.daily import some
+from tests.device.conftest import DEVICE
+from tests.device.sweep import moved
+from tests.harness import (
+    ADVICE,
+    TensorSpec,
+    arguments_of,
+    dtypes_of,
+    error_difference,
+    function_of,
+    inplace_samples,
+    model,
+    outcome,
+    sampled_ops,
+)
+from tests.unusual import all_calls, not_refused, on_meta, outcome_on
+
+pytestmark = [
+    pytest.mark.filterwarnings(*[f"ignore:{text}" for text in ADVICE], "ignore:CAUTION", "ignore:An output with"),
+    pytest.mark.skipif(DEVICE != "npu", reason="about the NPU's kernels"),
+]
+OPS = sampled_ops()
+# Calls that are refused in another way, or not at all.
+KNOWN = {
+    **dict.fromkeys(
+        [(f"{name}.data", "meta") for name in ("gru", "lstm", "rnn_relu", "rnn_tanh")], "lengths are in tensors"
+    ),
+    ("istft", "meta"): "looks at the numbers of its window",
+    ("masked_fill.Tensor", "meta"): "the value is in a tensor",
+    ("fake_quantize_per_tensor_affine.tensor_qparams", "meta"): "scale and zero point are in tensors",
+    ("_ctc_loss", "meta"): "lengths are in tensors",
+    ("ctc_loss.Tensor", "meta"): "lengths are in tensors",
+    ("copysign.Scalar", "npu"): "the first of two errors",
+    ("arange", "npu"): "the first of two errors",
+    ("rsub.Tensor", "npu"): "made of other ops on the CPU, which refuse more numbers",
+    ("rsub.Scalar", "npu"): "made of other ops on the CPU, which refuse more numbers",
+    **dict.fromkeys(
+        [
+            (name, "meta")
+            for name in ("_fft_c2c", "_fft_c2r", "_histogramdd_from_bin_tensors", "linalg_ldl_solve", "take")
+        ],
+        "not judged: no dtypes are found with which the call is right",
+    ),
+    **dict.fromkeys(
+        [
+            (name, "npu")
+            for name in (
+                *(
+                    "_embedding_bag_backward",
+                    "arange.start_step",
+                    "binary_cross_entropy_with_logits",
+                    "full",
+                    "new_full",
+                ),
+                *("hardtanh_backward", "index_add", "masked_select", "nonzero", "slice_scatter"),
+            )
+        ],
+        "the rule is asked without `out`, or with other arguments than the kernel's",
+    ),
+    ("_embedding_bag_per_sample_weights_backward", "npu"): "offsets in bytes, of which the device has no use",
+}
+
+
+@pytest.mark.parametrize("number", some(range(len(OPS)), 24), ids=lambda number: OPS[number].name)
+def test_dtypes_and_numbers(number):
+    op, found = OPS[number], []
+    for call in all_calls(op):
+        expected = outcome_on("cpu", call, lambda value, device: value)
+        for device, move in ((DEVICE, moved), ("meta", on_meta)):
+            if (op.name, device) in KNOWN or device == "meta" and "=" in call[0]:
+                continue  # a tensor without data takes any number
+            text = not_refused(outcome_on(device, call, move), expected)
+            found += [f"{device}: {call[1].name} {call[0]}: {text}"] if text else []
+    assert found == []
+
+
+# -------------------- memory that stands for several elements --------------------
+
+
+def _with_expanded_self(form, device):
+    """The arguments of an in-place call, on the device; the first one lies in the memory of one row. None: not such."""
+    op = model().ops[form.derived_from] if form.derived_from else form
+    dtype = next((each for each in ("float32", "int64") if each in dtypes_of(op)), dtypes_of(op)[0])
+    sample = next(iter(inplace_samples(form, dtype)), None)
+    if sample is None or not sample.args or not isinstance(sample.args[0], TensorSpec):
+        return None
+    args, kwargs = moved(arguments_of(torch, [list(sample.args), dict(sample.kwargs)]), device)
+    own = args[0] if args[0].ndim else args[0].reshape(1)
+    args[0] = own[:1].clone().expand(3 if own.shape[0] == 1 else own.shape[0], *own.shape[1:])
+    return args, kwargs
+
+
+FORMS = [op for op in model().ops.values() if op.schema.inplace and op.derived_from and op.name != "detach_"]
+
+
+@pytest.mark.parametrize("number", some(range(len(FORMS)), 12), ids=lambda number: FORMS[number].name)
+def test_expanded_memory(number):
+    form = FORMS[number]
+    given = _with_expanded_self(form, "cpu")
+    if given is None:
+        pytest.skip("has no such samples")
+    expected = outcome(function_of(torch, form), *given)
+    found = outcome(function_of(torch, form), *_with_expanded_self(form, DEVICE))
+    if expected.error or found.error:
+        assert error_difference(found.error, expected.error) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["uniform_", "normal_", "random_", "exponential_", "cauchy_", "log_normal_", "bernoulli_"]
+)
+def test_random_numbers_in_expanded_memory(name):
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        getattr(torch.zeros(1, device=DEVICE).expand(3), name)()
+
+
+# -------------------- results --------------------
+
+
+def test_outs_of_several_results():
+    outs = torch.empty(2, device=DEVICE), torch.empty(2, dtype=torch.int64, device=DEVICE)
+    torch.topk(torch.arange(6.0, device=DEVICE), 2, out=outs)
+    assert outs[0].tolist() == [5, 4] and outs[1].tolist() == [5, 4]
+
+
+@pytest.mark.parametrize("k", [0, 1])
+def test_topk_of_a_single_number(k):
+    values, indices = torch.tensor(3.0, device=DEVICE).topk(k)
+    assert (values.item(), indices.item()) == (3, 0)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_histogram_without_bounds(number):
+    texts = []
+    for device in ("cpu", DEVICE):
+        with pytest.raises(RuntimeError, match="is not finite") as error:
+            torch.tensor([1.0, number, 2.0], device=device).histc(3)
+        texts.append(str(error.value))
+    assert texts[0] == texts[1]
+
+
+def test_a_number_of_more_than_64_bits():
+    assert torch.zeros(2, device=DEVICE).fill_(2**70).tolist() == [2.0**70] * 2
+
+
+def test_sparse_tensors_are_refused():
+    with pytest.raises(NotImplementedError, match="sparse tensors are on the CPU only"):
+        torch.eye(2, device=DEVICE).to_sparse()
+
+
+def test_from_dlpack():
+    with pytest.raises(ValueError, match="Unknown device type npu for Dlpack"):
+        torch.from_dlpack(torch.ones(2, device=DEVICE))
