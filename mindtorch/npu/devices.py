@@ -59,7 +59,7 @@ def set_device(device: Any) -> None:
 
 def synchronize(device: Any = None) -> None:
     """Wait until a device has done everything that it was given."""
-    runtime.synchronize(index_of(device))
+    runtime.synchronize(runtime.checked(index_of(device)))
 
 
 class device:
@@ -120,7 +120,7 @@ class DeviceProperties(NamedTuple):
 
 def get_device_name(device: Any = None) -> str:
     """What the chip is called: "Ascend910B1"."""
-    return runtime.soc_name(index_of(device))
+    return runtime.soc_name(runtime.checked(index_of(device)))
 
 
 def get_device_properties(device: Any = None) -> DeviceProperties:

@@ -13,7 +13,7 @@ _FIELDS = ("current", "peak", "allocated", "freed")
 
 
 def _pool(device: Any) -> Pool:
-    pool = allocator.pool_of(index_of(device))
+    pool = allocator.pool_of(runtime.checked(index_of(device)))
     pool.settle()
     return pool
 
@@ -33,7 +33,15 @@ def empty_host_cache() -> None:
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
     """The free and the total memory of a device, in bytes, as the device knows them."""
-    return runtime.memory_info(index_of(device))
+    return runtime.memory_info(runtime.checked(index_of(device)))
+
+
+def get_per_process_memory_fraction(device: Any = None) -> float:
+    """The part of a device's memory that this process may use."""
+    index = runtime.checked(index_of(device))
+    _, total = runtime.memory_info(index)
+    limit = allocator.pool_of(index).limit
+    return 1.0 if limit is None else limit / total
 
 
 def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
@@ -42,7 +50,7 @@ def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None
         raise TypeError("Invalid type for fraction argument, must be `float`")
     if fraction < 0 or fraction > 1:
         raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
-    index = index_of(device)
+    index = runtime.checked(index_of(device))
     _, total = runtime.memory_info(index)
     allocator.pool_of(index).limit = int(total * fraction)
 

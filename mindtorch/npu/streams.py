@@ -15,7 +15,7 @@ class Stream(streams.Stream):
     torch_name = "torch_npu.npu.Stream"
 
     def __init__(self, device: Any = None, priority: int = 0, *, runtime_stream: orders.Stream | None = None) -> None:
-        self._order = runtime_stream or orders.new(index_of(device))
+        self._order = runtime_stream or orders.new(runtime.checked(index_of(device)))
         self.device = numbered(self._order.device)
 
     @property

@@ -22,6 +22,7 @@ from tests.unusual import all_calls, not_refused, on_meta, outcome_on
 
 pytestmark = [
     pytest.mark.filterwarnings(*[f"ignore:{text}" for text in ADVICE], "ignore:CAUTION", "ignore:An output with"),
+    pytest.mark.filterwarnings("ignore:where received"),
     pytest.mark.skipif(DEVICE != "npu", reason="about the NPU's kernels"),
 ]
 OPS = sampled_ops()
@@ -95,7 +96,11 @@ def _with_expanded_self(form, device):
     return args, kwargs
 
 
-FORMS = [op for op in model().ops.values() if op.schema.inplace and op.derived_from and op.name != "detach_"]
+FORMS = [
+    op
+    for op in model().ops.values()
+    if op.schema.inplace and op.derived_from and op.name != "detach_" and model().ops[op.derived_from].samples
+]
 
 
 @pytest.mark.parametrize("number", some(range(len(FORMS)), 12), ids=lambda number: FORMS[number].name)
@@ -155,3 +160,20 @@ def test_sparse_tensors_are_refused():
 def test_from_dlpack():
     with pytest.raises(ValueError, match="Unknown device type npu for Dlpack"):
         torch.from_dlpack(torch.ones(2, device=DEVICE))
+
+
+# -------------------- devices that are not there --------------------
+
+OF_A_DEVICE = [
+    *("memory_stats", "memory_stats_as_nested_dict", "memory_allocated", "max_memory_allocated", "memory_reserved"),
+    *("max_memory_reserved", "memory_summary", "reset_peak_memory_stats", "reset_accumulated_memory_stats"),
+    *("mem_get_info", "get_per_process_memory_fraction", "synchronize", "get_device_name", "Stream"),
+    *("current_stream", "default_stream", "get_device_properties", "get_rng_state"),
+]
+
+
+@pytest.mark.parametrize("number", [99, -1, "npu:99"])
+@pytest.mark.parametrize("name", OF_A_DEVICE)
+def test_devices_that_are_not_there(name, number):
+    with pytest.raises((RuntimeError, AssertionError), match="Invalid device|Device index must not be negative"):
+        getattr(torch.npu, name)(number)

@@ -7,6 +7,7 @@ import pytest
 
 import mindtorch as torch
 from mindtorch import npu
+from mindtorch.npu import absent
 
 MISSING = "The npu device is not available"
 
@@ -30,3 +31,16 @@ class TestWithoutDevice:
             torch.zeros(2).to("npu:0")
         with pytest.raises(RuntimeError, match=MISSING):
             npu.synchronize()
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        name
+        for name, value in vars(absent).items()
+        if getattr(value, "__doc__", "") and str(value.__doc__).startswith("Refused: ")
+    ),
+)
+def test_what_is_absent_says_why(name):
+    with pytest.raises(NotImplementedError, match=rf"^torch\.npu\.{name} is not available: \w"):
+        getattr(torch.npu, name)("some", more=1)
