@@ -13,7 +13,8 @@ _FIELDS = ("current", "peak", "allocated", "freed")
 
 
 def _pool(device: Any) -> Pool:
-    pool = allocator.pool_of(runtime.checked(index_of(device)))
+    index = index_of(device)
+    pool = allocator.pool_of(runtime.checked(index) if runtime.count() else index)  # without devices all is 0
     pool.settle()
     return pool
 
