@@ -10,16 +10,10 @@ from typing import Any
 import numpy as np
 
 from mindtorch.creation import tensor
+from mindtorch.distributed.groups import new_group
 from mindtorch.distributed.process_group import ProcessGroup
-from mindtorch.distributed.world import (
-    default_group,
-    get_process_group_ranks,
-    get_rank,
-    get_world_size,
-    init_process_group,
-    is_initialized,
-    new_group,
-)
+from mindtorch.distributed.starting import init_process_group
+from mindtorch.distributed.world import default_group, get_process_group_ranks, get_rank, get_world_size, is_initialized
 from mindtorch.dtype import int32
 from mindtorch.tensor import Tensor
 

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 from mindtorch.distributed.flight_recorder import dump_trace as _dump_fr_trace  # noqa: F401
-from mindtorch.distributed.world import _world as _world
 from mindtorch.distributed.world import default_group as _get_default_group  # noqa: F401
 from mindtorch.distributed.world import default_pg_timeout, get_rank, get_world_size
 from mindtorch.distributed.world import get_default_store as _get_default_store  # noqa: F401

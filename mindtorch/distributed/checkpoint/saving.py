@@ -14,8 +14,9 @@ from mindtorch.distributed.checkpoint.agreement import Together
 from mindtorch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
 from mindtorch.distributed.checkpoint.metadata import Metadata
 from mindtorch.distributed.checkpoint.planner import DefaultLoadPlanner, DefaultSavePlanner
+from mindtorch.distributed.groups import new_group
 from mindtorch.distributed.process_group import ProcessGroup
-from mindtorch.distributed.world import default_group, new_group
+from mindtorch.distributed.world import default_group
 from mindtorch.pytree import tree_map
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn

@@ -9,7 +9,8 @@ from mindtorch.autograd.graph import saved_tensors_hooks
 from mindtorch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from mindtorch.distributed.fsdp.group import ParameterGroup, Places
 from mindtorch.distributed.fsdp.policies import MixedPrecisionPolicy, OffloadPolicy
-from mindtorch.distributed.world import get_world_size, init_process_group, is_initialized
+from mindtorch.distributed.starting import init_process_group
+from mindtorch.distributed.world import get_world_size, is_initialized
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter

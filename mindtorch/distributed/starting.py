@@ -1,0 +1,159 @@
+"""Starting: how the processes of a program meet, and become the group of all."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from concurrent.futures import Future, wait
+from datetime import timedelta
+from typing import Any
+
+from mindtorch.distributed.backends import checked_backend
+from mindtorch.distributed.ending import prepare_the_end
+from mindtorch.distributed.engines import mpi
+from mindtorch.distributed.engines.communicator import Communicator, EngineError
+from mindtorch.distributed.engines.joining import join, lost_ranks, note_ready
+from mindtorch.distributed.engines.local import LocalCommunicator
+from mindtorch.distributed.errors import DistBackendError, DistNetworkError
+from mindtorch.distributed.rendezvous import is_under_launcher, rendezvous
+from mindtorch.distributed.stores import HashStore, PrefixStore, Store
+from mindtorch.distributed.world import GroupMember, default_pg_timeout, world_state
+from mindtorch.warning import warn
+
+_LEAST = 0.1
+_LOOK = 0.02  # how often a process that begins looks whether others have died, in seconds
+
+
+def init_process_group(
+    backend: str | None = None,
+    init_method: str | None = None,
+    timeout: timedelta | None = None,
+    world_size: int = -1,
+    rank: int = -1,
+    store: Store | None = None,
+    group_name: str = "",
+    pg_options: Any = None,
+    device_id: Any = None,
+) -> None:
+    """Make the group of all processes.
+
+    Several processes have to be started together, by `python -m mindtorch.distributed.run`, `mpiexec --with-ft ulfm` or
+    Slurm; they find each other by MPI, whatever backend is named. Rank and number of processes are taken from the
+    arguments, from `RANK` and `WORLD_SIZE`, or for `backend="mpi"` from MPI.
+
+    Raises `ValueError` when the group exists or the environment lacks a variable, and `RuntimeError` when the processes
+    were not started together.
+    """
+    if world_state.default is not None:
+        raise ValueError("trying to initialize the default process group twice!")
+    if timeout is not None and not isinstance(timeout, timedelta):
+        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
+    if store is not None and init_method is not None:
+        raise AssertionError("Cannot specify both init_method and store.")
+    name = checked_backend(backend)
+    limit = timeout or default_pg_timeout
+    if name == "mpi":
+        store, communicator = _mpi_world(rank, world_size, limit)
+    else:
+        store, communicator = _meet(init_method or "env://", store, rank, world_size, limit)
+    world_state.store = store if store is not None else HashStore()
+    world_state.default = world_state.add(communicator, range(communicator.size), name, "default_pg", timeout)
+    GroupMember.WORLD = world_state.default
+    if communicator.size > 1:
+        prepare_the_end(communicator)
+
+
+def _mpi_world(rank: int, world_size: int, timeout: timedelta) -> tuple[Store | None, Communicator]:
+    if rank != -1 or world_size != -1:
+        warn(
+            f"For MPI backend, world_size ({world_size}) and rank ({rank}) are ignored since they are assigned by the "
+            "MPI runtime.",
+            UserWarning,
+        )
+    if is_under_launcher() or "WORLD_SIZE" in os.environ:
+        return _meet("env://", None, -1, -1, timeout)
+    return None, mpi.world()
+
+
+def _meet(
+    url: str, store: Store | None, rank: int, world_size: int, timeout: timedelta
+) -> tuple[Store | None, Communicator]:
+    """The store that the processes share, and their communicator: MPI's, whoever has started them."""
+    if store is None:
+        store, rank, world_size = rendezvous(url, rank, world_size, timeout)
+    elif world_size <= 0:
+        raise AssertionError("world_size must be positive if using store")
+    elif rank < 0:
+        raise AssertionError("rank must be non-negative if using store")
+    world_state.starts += 1
+    meeting = None if store is None else PrefixStore(f"start{world_state.starts}", store)
+    if not is_under_launcher():
+        if world_size == 1:
+            return store, LocalCommunicator()
+        assert meeting is not None
+        join(meeting, rank, world_size, timeout)
+    communicator = _mpi_after_meeting(meeting, rank, world_size, timeout)
+    if communicator.size != world_size:
+        raise RuntimeError(_not_together(world_size, communicator.size))
+    return store, communicator if communicator.rank == rank else communicator.reordered(rank)
+
+
+def _mpi_after_meeting(store: Store | None, rank: int, world_size: int, timeout: timedelta) -> Communicator:
+    """MPI, which would itself wait for a process that never comes, and break when one leaves while others begin."""
+    if store is None:
+        return mpi.world()
+    deadline = time.monotonic() + timeout.total_seconds()
+    _all_come("begin", store, rank, world_size, timeout)
+    communicator = _begun(rank, _until(deadline))
+    _all_come("end", store, rank, world_size, _until(deadline))
+    return communicator
+
+
+def _until(deadline: float) -> timedelta:
+    """What is left of the time, and always enough for what needs no waiting."""
+    return timedelta(seconds=max(deadline - time.monotonic(), _LEAST))
+
+
+def _begun(rank: int, timeout: timedelta) -> Communicator:
+    """MPI's communicator, made in a thread, as MPI itself waits for a process that has died or stopped on the way."""
+    made: Future[Communicator] = Future()
+    threading.Thread(target=_make, args=(made,), name="beginning of MPI", daemon=True).start()
+    deadline = time.monotonic() + timeout.total_seconds()
+    while not wait([made], _LOOK).done:
+        lost = lost_ranks()
+        if lost:
+            raise DistBackendError(f"the process of rank {', '.join(map(str, lost))} has died")
+        if time.monotonic() > deadline:
+            raise DistBackendError(f"not all processes came to begin MPI within {timeout.total_seconds():g} s")
+    note_ready(rank)
+    try:
+        return made.result()
+    except EngineError as error:
+        raise DistBackendError(f"MPI error: {error}") from None
+
+
+def _make(made: Future[Communicator]) -> None:
+    try:
+        made.set_result(mpi.world())
+    except Exception as error:  # noqa: BLE001 (whatever it is, who waits for it gets it)
+        made.set_exception(error)
+
+
+def _all_come(key: str, store: Store, rank: int, world_size: int, timeout: timedelta) -> None:
+    try:
+        store.barrier(key, world_size, timeout)
+    except DistNetworkError:
+        raise
+    except RuntimeError:
+        store.set("failed", str(rank))
+        raise
+    if store.check(["failed"]):
+        raise DistBackendError(f"this process came too late: rank {store.get('failed').decode()} has given up")
+
+
+def _not_together(wanted: int, found: int) -> str:
+    return (
+        f"this program is to run as {wanted} processes, but MPI has started {found} of them together. Start it with "
+        f"`python -m mindtorch.distributed.run --nproc-per-node {wanted} program.py`."
+    )
