@@ -108,15 +108,21 @@ def _check_not_empty(op: Op, argument: Argument) -> list[str]:
     return [f"if not {argument.python_name}:", f'    raise empty_tensor_list("{op.schema.name}")']
 
 
+def only_methods_take_ints(op: Op) -> bool:
+    """Whether the op is a function as well, which takes no separate ints."""
+    return op.is_function and op.schema.self_argument is not None
+
+
 def _convert_variadic(op: Op, argument: Argument) -> list[str]:
     """What is a function and a method is the same code, but only the method takes separate ints."""
     name = argument.python_name
-    is_both = op.is_function and op.schema.self_argument is not None
+    is_both = only_methods_take_ints(op)
+    values = f"{name}, more_{name}, {'SEPARATE_INTS' if is_both else 'True'}"
     return [
         f"if type({name}) is int{' and SEPARATE_INTS' if is_both else ''}:",
         f"    {name} = ({name},) + more_{name}",
         f"elif more_{name} or {_is_no_tuple_of_ints(op, name)}:",
-        f"    {name} = {_call('separate_ints_of', f'{name}, more_{name}', op, argument)}",
+        f"    {name} = {_call('separate_ints_of', values, op, argument)}",
     ]
 
 

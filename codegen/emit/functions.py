@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..model import Argument, BaseType, Model, Op
 from ..render import tuple_of
 from .changes import checks, marks
-from .conversions import conversions, fails_when_number, takes_number, tensor_checks
+from .conversions import conversions, fails_when_number, only_methods_take_ints, takes_number, tensor_checks
 from .names import array_name, comma_separated, function_name, kernel_table, registered_name, root_of
 from .old_calls import OldCalls, old_calls_of
 from .recording import GradCheck, Recording, grad_check_of_out, recording_of, unrecorded_write
@@ -66,6 +66,7 @@ class Function:
     shape: str
     name: str
     itself: str
+    intercepted: str
     signature: Signature
     old_calls: OldCalls | None
     seen: str
@@ -131,6 +132,7 @@ def function_of(model: Model, op: Op) -> Function:
         shape=shape,
         name=name,
         itself=itself,
+        intercepted=_intercepted(op, signature),
         signature=signature,
         old_calls=old_calls_of(model, name, signature, [name]) if public else None,
         seen=_seen_by_interceptors(op),
@@ -168,6 +170,16 @@ def function_of(model: Model, op: Op) -> Function:
 def _itself(name: str, signature: Signature) -> str:
     """What a function calls itself: another name, if a parameter has its own (`pad` of `pad`)."""
     return f"_{name}" if any(parameter.name == name for parameter in signature.parameters) else name
+
+
+def _intercepted(op: Op, signature: Signature) -> str:
+    """The arguments of an intercepted call, which then is one of the function: separate ints have to be a tuple."""
+    argument = op.separate_ints
+    if argument is None or not only_methods_take_ints(op):
+        return signature.passed
+    separate = f"{argument.python_name}, *more_{argument.python_name}"
+    joined = f"*joined_ints({separate.replace('*', '')}, SEPARATE_INTS)"
+    return signature.passed.replace(separate, joined)
 
 
 def _out_check(op: Op) -> str:

@@ -55,7 +55,7 @@ IMPORTS = {
         ("bool_of", "dtype_of", "float_of", "generator_of", "int_of", "ints_of", "scalar_of", "str_of"),
         "mindtorch.dispatch.arguments",
     ),
-    **dict.fromkeys(("index_of", "separate_ints_of", "sized_ints_of"), "mindtorch.dispatch.arguments"),
+    **dict.fromkeys(("index_of", "joined_ints", "separate_ints_of", "sized_ints_of"), "mindtorch.dispatch.arguments"),
     # What methods read in the place of the first name, which `as_method` replaces.
     "SEPARATE_INTS": f"{_METHODS} import SEPARATE_INTS, SEPARATE_INTS_IN_METHODS as SEPARATE_INTS_IN_METHODS",
     **dict.fromkeys(

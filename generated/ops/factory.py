@@ -73,7 +73,7 @@ def empty(
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "empty", "size", 1)
+        size = separate_ints_of(size, more_size, True, "empty", "size", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "empty")
     try:
         result = wrap(_empty_kernels[backend](size, dtype, layout, device, pin_memory, memory_format))
@@ -91,7 +91,7 @@ def empty_out(size, *more_size, memory_format=None, out):
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "empty", "size", 1)
+        size = separate_ints_of(size, more_size, True, "empty", "size", 1)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -161,7 +161,7 @@ def zeros(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fal
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "zeros", "size", 1)
+        size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
     try:
         result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
@@ -179,7 +179,7 @@ def zeros_out(size, *more_size, out):
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "zeros", "size", 1)
+        size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -219,7 +219,7 @@ def ones(size, *more_size, dtype=None, layout=None, device=None, pin_memory=Fals
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "ones", "size", 1)
+        size = separate_ints_of(size, more_size, True, "ones", "size", 1)
     dtype, backend = factory_options(dtype, layout, device, pin_memory, "ones")
     try:
         result = wrap(_ones_kernels[backend](size, dtype, layout, device, pin_memory))
@@ -237,7 +237,7 @@ def ones_out(size, *more_size, out):
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "ones", "size", 1)
+        size = separate_ints_of(size, more_size, True, "ones", "size", 1)
     try:
         out_array = out._mt_array
     except AttributeError:
@@ -2553,7 +2553,7 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
-        size = separate_ints_of(size, more_size, "new_empty", "size", 2)
+        size = separate_ints_of(size, more_size, True, "new_empty", "size", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "new_empty", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
@@ -2643,7 +2643,7 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
-        size = separate_ints_of(size, more_size, "new_zeros", "size", 2)
+        size = separate_ints_of(size, more_size, True, "new_zeros", "size", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "new_zeros", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
@@ -2686,7 +2686,7 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
-        size = separate_ints_of(size, more_size, "new_ones", "size", 2)
+        size = separate_ints_of(size, more_size, True, "new_ones", "size", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "new_ones", "dtype")
     if layout is not None or device is not None or pin_memory is not False:

@@ -23,6 +23,7 @@ from mindtorch.dispatch.arguments import (
     index_of,
     int_of,
     ints_of,
+    joined_ints,
     overload_for,
     raise_bad_argument,
     raise_no_overload,
@@ -1707,7 +1708,7 @@ def repeat(input, repeats, *more_repeats):
     if type(repeats) is int:
         repeats = (repeats,) + more_repeats
     elif more_repeats or type(repeats) is not tuple or repeats and type(repeats[0]) is not int:
-        repeats = separate_ints_of(repeats, more_repeats, "repeat", "repeats", 2)
+        repeats = separate_ints_of(repeats, more_repeats, True, "repeat", "repeats", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1735,11 +1736,11 @@ _flip_kernels = kernel_table("flip")
 def flip(input, dims, *more_dims):
     """flip(Tensor self, int[] dims) -> Tensor"""
     if state.interceptors and intercepts(flip, input):
-        return call(flip, input, dims, *more_dims)
+        return call(flip, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
     if type(dims) is int and SEPARATE_INTS:
         dims = (dims,) + more_dims
     elif more_dims or type(dims) is not tuple or dims and type(dims[0]) is not int:
-        dims = separate_ints_of(dims, more_dims, "flip", "dims", 2)
+        dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "flip", "dims", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -2420,13 +2421,13 @@ def concatenate_out(tensors, dim=0, *, out):
 def tile(input, dims, *more_dims):
     """tile(Tensor self, SymInt[] dims) -> Tensor"""
     if state.interceptors and intercepts(tile, input):
-        return call(tile, input, dims, *more_dims)
+        return call(tile, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
     if not isinstance(input, Tensor):
         return raise_bad_argument(tile, input, dims, *more_dims)
     if type(dims) is int and SEPARATE_INTS:
         dims = (dims,) + more_dims
     elif more_dims or type(dims) is not tuple or dims and type(dims[0]) is not int:
-        dims = separate_ints_of(dims, more_dims, "tile", "dims", 2)
+        dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "tile", "dims", 2)
     try:
         return composite.tile(input, dims)
     except CALL_ERRORS as error:

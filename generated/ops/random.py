@@ -905,7 +905,7 @@ def rand(
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "rand", "size", 1)
+        size = separate_ints_of(size, more_size, True, "rand", "size", 1)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "rand", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
@@ -928,7 +928,7 @@ def rand_out(size, *more_size, out):
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "rand", "size", 1)
+        size = separate_ints_of(size, more_size, True, "rand", "size", 1)
     if out._mt_edge is not None:
         refuse_unwritable("aten::rand", (out,))
     result = composite.rand_out(size, out=out)
@@ -960,7 +960,7 @@ def rand_generator(
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "rand", "size", 1)
+        size = separate_ints_of(size, more_size, True, "rand", "size", 1)
     if generator is not None:
         generator = generator_of(generator, "rand", "generator")
     if dtype is not None and type(dtype) is not Dtype:
@@ -987,7 +987,7 @@ def rand_generator_out(size, *more_size, generator, out):
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "rand", "size", 1)
+        size = separate_ints_of(size, more_size, True, "rand", "size", 1)
     if generator is not None:
         generator = generator_of(generator, "rand", "generator")
     if out._mt_edge is not None:
@@ -1041,7 +1041,7 @@ def randn(
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "randn", "size", 1)
+        size = separate_ints_of(size, more_size, True, "randn", "size", 1)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "randn", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
@@ -1064,7 +1064,7 @@ def randn_out(size, *more_size, out):
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "randn", "size", 1)
+        size = separate_ints_of(size, more_size, True, "randn", "size", 1)
     if out._mt_edge is not None:
         refuse_unwritable("aten::randn", (out,))
     result = composite.randn_out(size, out=out)
@@ -1096,7 +1096,7 @@ def randn_generator(
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "randn", "size", 1)
+        size = separate_ints_of(size, more_size, True, "randn", "size", 1)
     if generator is not None:
         generator = generator_of(generator, "randn", "generator")
     if dtype is not None and type(dtype) is not Dtype:
@@ -1123,7 +1123,7 @@ def randn_generator_out(size, *more_size, generator, out):
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "randn", "size", 1)
+        size = separate_ints_of(size, more_size, True, "randn", "size", 1)
     if generator is not None:
         generator = generator_of(generator, "randn", "generator")
     if out._mt_edge is not None:

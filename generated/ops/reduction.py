@@ -27,6 +27,7 @@ from mindtorch.dispatch.arguments import (
     index_of,
     int_of,
     ints_of,
+    joined_ints,
     overload_for,
     raise_bad_argument,
     raise_no_overload,
@@ -4698,13 +4699,13 @@ def corrcoef(input):
 def count_nonzero_dim_IntList(input, dim, *more_dim):
     """count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor"""
     if state.interceptors and intercepts(count_nonzero_dim_IntList, input):
-        return call(count_nonzero_dim_IntList, input, dim, *more_dim)
+        return call(count_nonzero_dim_IntList, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
     if not isinstance(input, Tensor):
         return raise_bad_argument(count_nonzero_dim_IntList, input, dim, *more_dim)
     if type(dim) is int and SEPARATE_INTS:
         dim = (dim,) + more_dim
     elif more_dim or type(dim) is not tuple or dim and type(dim[0]) is not int:
-        dim = separate_ints_of(dim, more_dim, "count_nonzero", "dim", 2)
+        dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "count_nonzero", "dim", 2)
     try:
         return composite.count_nonzero_dims(input, dim)
     except CALL_ERRORS as error:
@@ -5480,7 +5481,7 @@ def sum_to_size(input, size, *more_size):
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
-        size = separate_ints_of(size, more_size, "sum_to_size", "size", 2)
+        size = separate_ints_of(size, more_size, True, "sum_to_size", "size", 2)
     try:
         return composite.sum_to_size(input, size)
     except CALL_ERRORS as error:

@@ -24,6 +24,7 @@ from mindtorch.dispatch.arguments import (
     index_of,
     int_of,
     ints_of,
+    joined_ints,
     raise_bad_argument,
     raise_no_overload,
     separate_ints_of,
@@ -113,7 +114,7 @@ def view_default(input, size, *more_size):
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "view", "size", 2)
+        size = separate_ints_of(size, more_size, True, "view", "size", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -218,13 +219,13 @@ def _reshape_alias(input, size, stride):
 def reshape(input, shape, *more_shape):
     """reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)"""
     if state.interceptors and intercepts(reshape, input):
-        return call(reshape, input, shape, *more_shape)
+        return call(reshape, input, *joined_ints(shape, more_shape, SEPARATE_INTS))
     if not isinstance(input, Tensor):
         return raise_bad_argument(reshape, input, shape, *more_shape)
     if type(shape) is int and SEPARATE_INTS:
         shape = (shape,) + more_shape
     elif more_shape or type(shape) is not tuple or shape and type(shape[0]) is not int:
-        shape = separate_ints_of(shape, more_shape, "reshape", "shape", 2)
+        shape = separate_ints_of(shape, more_shape, SEPARATE_INTS, "reshape", "shape", 2)
     try:
         return composite.reshape(input, shape)
     except CALL_ERRORS as error:
@@ -379,11 +380,11 @@ _permute_kernels = kernel_table("permute")
 def permute(input, dims, *more_dims):
     """permute(Tensor(a) self, int[] dims) -> Tensor(a)"""
     if state.interceptors and intercepts(permute, input):
-        return call(permute, input, dims, *more_dims)
+        return call(permute, input, *joined_ints(dims, more_dims, SEPARATE_INTS))
     if type(dims) is int and SEPARATE_INTS:
         dims = (dims,) + more_dims
     elif more_dims or type(dims) is not tuple:
-        dims = separate_ints_of(dims, more_dims, "permute", "dims", 2)
+        dims = separate_ints_of(dims, more_dims, SEPARATE_INTS, "permute", "dims", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -461,7 +462,7 @@ def expand(input, size, *more_size, implicit=False):
     if type(size) is int:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple:
-        size = separate_ints_of(size, more_size, "expand", "size", 2)
+        size = separate_ints_of(size, more_size, True, "expand", "size", 2)
     if implicit is not False and implicit is not True:
         implicit = bool_of(implicit, "expand", "implicit")
     try:
@@ -497,13 +498,13 @@ def expand_as(input, other):
 def broadcast_to(input, size, *more_size):
     """broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
     if state.interceptors and intercepts(broadcast_to, input):
-        return call(broadcast_to, input, size, *more_size)
+        return call(broadcast_to, input, *joined_ints(size, more_size, SEPARATE_INTS))
     if not isinstance(input, Tensor):
         return raise_bad_argument(broadcast_to, input, size, *more_size)
     if type(size) is int and SEPARATE_INTS:
         size = (size,) + more_size
     elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
-        size = separate_ints_of(size, more_size, "broadcast_to", "size", 2)
+        size = separate_ints_of(size, more_size, SEPARATE_INTS, "broadcast_to", "size", 2)
     try:
         return composite.broadcast_to(input, size)
     except CALL_ERRORS as error:
@@ -634,11 +635,11 @@ _squeeze_dims_kernels = kernel_table("squeeze.dims")
 def squeeze_dims(input, dim, *more_dim):
     """squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
     if state.interceptors and intercepts(squeeze_dims, input):
-        return call(squeeze_dims, input, dim, *more_dim)
+        return call(squeeze_dims, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
     if type(dim) is int and SEPARATE_INTS:
         dim = (dim,) + more_dim
     elif more_dim or type(dim) is not tuple:
-        dim = separate_ints_of(dim, more_dim, "squeeze", "dim", 2)
+        dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "squeeze", "dim", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -687,11 +688,11 @@ def squeeze(input, dim=..., *more_dim, axis=None):
 def squeeze__dims(input, dim, *more_dim):
     """squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)"""
     if state.interceptors and intercepts(squeeze__dims, input):
-        return call(squeeze__dims, input, dim, *more_dim)
+        return call(squeeze__dims, input, *joined_ints(dim, more_dim, SEPARATE_INTS))
     if type(dim) is int and SEPARATE_INTS:
         dim = (dim,) + more_dim
     elif more_dim or type(dim) is not tuple:
-        dim = separate_ints_of(dim, more_dim, "squeeze_", "dim", 2)
+        dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "squeeze_", "dim", 2)
     try:
         input_array = input._mt_array
     except AttributeError:
@@ -1753,13 +1754,13 @@ def hsplit_int(input, sections):
 def hsplit_array(input, indices, *more_indices):
     """hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if state.interceptors and intercepts(hsplit_array, input):
-        return call(hsplit_array, input, indices, *more_indices)
+        return call(hsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
     if not isinstance(input, Tensor):
         return raise_bad_argument(hsplit_array, input, indices, *more_indices)
     if type(indices) is int and SEPARATE_INTS:
         indices = (indices,) + more_indices
     elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
-        indices = separate_ints_of(indices, more_indices, "hsplit", "indices", 2)
+        indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "hsplit", "indices", 2)
     try:
         return composite.hsplit_indices(input, indices)
     except CALL_ERRORS as error:
@@ -1810,13 +1811,13 @@ def vsplit_int(input, sections):
 def vsplit_array(input, indices, *more_indices):
     """vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if state.interceptors and intercepts(vsplit_array, input):
-        return call(vsplit_array, input, indices, *more_indices)
+        return call(vsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
     if not isinstance(input, Tensor):
         return raise_bad_argument(vsplit_array, input, indices, *more_indices)
     if type(indices) is int and SEPARATE_INTS:
         indices = (indices,) + more_indices
     elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
-        indices = separate_ints_of(indices, more_indices, "vsplit", "indices", 2)
+        indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "vsplit", "indices", 2)
     try:
         return composite.vsplit_indices(input, indices)
     except CALL_ERRORS as error:
@@ -1867,13 +1868,13 @@ def dsplit_int(input, sections):
 def dsplit_array(input, indices, *more_indices):
     """dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
     if state.interceptors and intercepts(dsplit_array, input):
-        return call(dsplit_array, input, indices, *more_indices)
+        return call(dsplit_array, input, *joined_ints(indices, more_indices, SEPARATE_INTS))
     if not isinstance(input, Tensor):
         return raise_bad_argument(dsplit_array, input, indices, *more_indices)
     if type(indices) is int and SEPARATE_INTS:
         indices = (indices,) + more_indices
     elif more_indices or type(indices) is not tuple or indices and type(indices[0]) is not int:
-        indices = separate_ints_of(indices, more_indices, "dsplit", "indices", 2)
+        indices = separate_ints_of(indices, more_indices, SEPARATE_INTS, "dsplit", "indices", 2)
     try:
         return composite.dsplit_indices(input, indices)
     except CALL_ERRORS as error:

@@ -125,14 +125,21 @@ def sized_ints_of(value: Any, function: str, name: str, position: int | None = N
     return (index(value),) if is_single_int(value) else ints_of(value, function, name, position)
 
 
-def separate_ints_of(value: Any, more: tuple, function: str, name: str, position: int | None = None) -> tuple[int, ...]:
+def separate_ints_of(
+    value: Any, more: tuple, is_taken: bool, function: str, name: str, position: int | None = None
+) -> tuple[int, ...]:
     """The tuple of an `int[]` argument that is alone: a factory or a method takes its ints one by one, too."""
     if is_index(value):
-        if position == 1 or is_method_call(sys._getframe(1)):
+        if is_taken:
             value = (index(value), *more)
     elif more and value is not ...:
         raise wrong_value(function, name, position, "tuple of ints", value)
     return ints_of(value, function, name, position)
+
+
+def joined_ints(value: Any, more: tuple, is_taken: bool) -> tuple:
+    """The arguments in the place of separate ints where these are taken: a tuple of them. Others stay as they are."""
+    return ((value, *more),) if is_taken and is_index(value) else (value, *more)
 
 
 def wrong_value(function: str, name: str, position: int | None, expected: str, value: Any) -> TypeError:

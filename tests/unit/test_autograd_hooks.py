@@ -260,10 +260,16 @@ class TestMultiGradHooks:
         assert len(seen) == 1
 
     def test_a_restricted_pass(self):
-        x, y = leaf(1), leaf(2)
+        x, y = leaf(1) * 1, leaf(2) * 1
         seen, _ = self.register((x, y), "all")
         torch.autograd.grad((x * y).sum(), x)
         assert [[grad and grad.item() for grad in grads] for grads in seen] == [[2, None]]
+
+    def test_a_leaf_whose_gradient_is_asked_for(self):
+        x = leaf(1)
+        self.register((x, leaf(2)), "all")
+        with pytest.raises(RuntimeError, match="A leaf node was passed to _will_engine_execute_node"):
+            torch.autograd.grad(x * 2, x)
 
     def test_unknown_mode(self):
         with pytest.raises(ValueError, match="Expects mode to be one of"):

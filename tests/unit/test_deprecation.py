@@ -126,7 +126,6 @@ PICK = deprecated("pick(x, dim, index, wrap)", "pick(x, dim, index)", "0.3.0")
     ("text", "expected", "warning"),
     [
         ("sum_to(x, (2, 3))", ((2, 3), False), []),
-        ("sum_to(x, 2, 3, keepdim=True)", ((2, 3), True), []),
         ("sum_to(x, size=[2])", ((2,), False), []),
         ("sum_to(x, shape=(2, 3))", ((2, 3), False), SUM_TO),
         ("sum_to(x, shape=(2, 3), keepdim=True)", ((2, 3), True), SUM_TO),
@@ -147,6 +146,13 @@ def test_old_calls_are_the_new_ones(running, place, text, expected, warning):
     assert result[0] is x
     assert result[1:] == expected
     assert found == (of_methods(warning) if place == "methods" else warning)
+
+
+def test_methods_take_separate_ints(running):
+    x = torch.ones(2, 3)
+    assert call("f.sum_to(x, 2, 3, keepdim=True)", f=running.methods, x=x)[0][1:] == ((2, 3), True)
+    with pytest.raises(TypeError, match="sum_to"):
+        running.functions.sum_to(x, 2, 3)
 
 
 def test_resolvers_know_old_calls(running):
