@@ -281,11 +281,11 @@ class TestTensors:
         for ask in (np.asarray, np.array, torch.Tensor.numpy):
             with pytest.raises(TypeError, match="can't convert npu:0 device type tensor to numpy. Use Tensor.cpu()"):
                 ask(x)
-        for ask in (torch.from_dlpack, torch.Tensor.__dlpack__):
-            with pytest.raises(BufferError):
+        with pytest.raises(BufferError):
+            x.__dlpack__()
+        for ask in (torch.from_dlpack, torch.Tensor.__dlpack_device__):
+            with pytest.raises(ValueError, match="Unknown device type npu for Dlpack"):
                 ask(x)
-        with pytest.raises(ValueError, match="Unknown device type npu for Dlpack"):
-            x.__dlpack_device__()
         with pytest.raises(RuntimeError, match="only available on CPU"):
             x.share_memory_()
 

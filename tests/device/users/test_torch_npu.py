@@ -77,6 +77,8 @@ def _results(function, sample):
     found = found if isinstance(found, (tuple, list)) else [found]
     found = [each for each in found if isinstance(each, torch.Tensor)]
     leaves = [each for each in sample.tensors() if each.requires_grad]
+    if not leaves:
+        return found
     total = sum((each * each).sum() for each in found if each.requires_grad)
     return found + list(torch.autograd.grad(total, leaves, materialize_grads=True))
 
