@@ -921,7 +921,7 @@ def hypot(result, arguments, tangents):
         input_t = ZERO
     if other_t is None:
         other_t = ZERO
-    return input_t * (input / result) + other_t * (other / result)
+    return input_t * input / result + other_t * other / result
 
 
 def copysign_Tensor(result, arguments, tangents):

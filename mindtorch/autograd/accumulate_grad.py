@@ -173,14 +173,22 @@ def is_stealable(gradients: list, variable: Tensor) -> bool:
     array = grad._mt_array
     if getrefcount(grad) > ONE_OWNER or getrefcount(array) > ONE_OWNER:
         return False
-    if not (_owns_its_memory(array) if type(array) is np.ndarray else _is_alone_on_its_root(array)):
+    if not (_owns_its_memory(array, grad) if type(array) is np.ndarray else _is_alone_on_its_root(array)):
         return False
     return array_obeys_layout(array, variable._mt_array) or not _thread.grad_layout_enforced
 
 
-def _owns_its_memory(array: np.ndarray) -> bool:
+def _owns_its_memory(array: np.ndarray, grad: Tensor) -> bool:
     base = array.base
-    return base is None or type(base) is np.ndarray and base.base is None and getrefcount(base) <= ONE_OWNER
+    if base is None:
+        return True
+    if type(base) is not np.ndarray or base.base is not None:
+        return False
+    viewed = None if grad._mt_meta is None else grad._mt_meta.base
+    if viewed is None or viewed._mt_array is not base:
+        return getrefcount(base) <= ONE_OWNER
+    # The gradient itself refers to what it is a view of, and that to the memory.
+    return getrefcount(viewed) <= ONE_OWNER and getrefcount(base) <= ONE_OWNER + 1
 
 
 def _is_alone_on_its_root(array: Any) -> bool:

@@ -277,7 +277,7 @@ def _implicit_gradient(output: Any) -> Tensor | None:
     """A one for a scalar output."""
     if not isinstance(output, (Tensor, GradientEdge)):
         raise AssertionError("Expected output to be a torch.Tensor")
-    if isinstance(output, Tensor) and not takes_part(output):
+    if isinstance(output, Tensor) and not (takes_part(output) or edge_left(output)):
         return None  # refused later, with its index
     shape, dtype = _shape_and_dtype(output)
     if any(size != 1 for size in shape):

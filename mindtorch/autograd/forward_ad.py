@@ -95,7 +95,8 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     tangent = tangent_of(tensor, number) if _thread.forward_grad_enabled else None
     if number < 0:
         return UnpackedDualTensor(tensor, None)
-    primal = _view_inside_of(number, tensor)
+    with inside_of(number):
+        primal = ops.alias(tensor)  # its gradient goes on as the object that it is, history and all
     if tangent is not None:
         keep_without_tangent(primal, number)
     return UnpackedDualTensor(primal, tangent)

@@ -360,8 +360,8 @@ class HookMethods:
             return
         if self.requires_grad and not may_be_taken_again(self) and not noted_edge(self):
             return  # a leaf, to which no gradient gets, even if it may not be read any more
-        edge = edge_of(self)
-        if (edge is None and not edge_left(self)) or (_thread.transforms and not self.requires_grad):
+        edge = edge_left(self) or edge_of(self)
+        if edge is None or (_thread.transforms and not self.requires_grad):
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if _thread.transforms:
             raise errors.inside_transform("retain_grad()")

@@ -164,13 +164,21 @@ def write_tangent(tensor: Tensor, tangent: Tensor) -> None:
     old = tangent_of(tensor)
     base = tensor._mt_meta.base if tensor._mt_meta is not None else None
     if old is None and base is not None:
-        set_tangent(base, tangent.new_zeros(base.shape))
+        set_tangent(base, _zeros_on(base, tangent))
         old = tangent_of(tensor)
     if old is None or _is_other_view(old, tangent, tensor):
         set_tangent(tensor, tangent)
     else:
         with inside_of(_thread.dual_level), leaving_watch():  # who may write the tensor may write its tangent
             old.copy_(tangent)
+
+
+def _zeros_on(base: Tensor, tangent: Any) -> Tensor:
+    """Zeros for a tensor without a tangent of which a view was written. They are made where they are to lie: a copy
+    could not be written to an expanded tensor, of which the view may be a part that is not."""
+    with inside_of(_thread.dual_level):
+        zeros = tangent.new_zeros(base.shape)
+        return zeros if _lie_alike(zeros, base) else _room_for(tangent, base)
 
 
 def _is_other_view(old: Tensor, tangent: Tensor, tensor: Tensor) -> bool:
@@ -207,11 +215,16 @@ def _elements_in_storage(tensor: Any) -> int:
 
 
 def _laid_out_like(tangent: Any, tensor: Any) -> Tensor:
+    return _room_for(tangent, tensor).copy_(tangent)
+
+
+def _room_for(tangent: Any, tensor: Any) -> Tensor:
+    """Zeros that lie in memory as the tensor does, with all levels of `vmap` that its tangent has."""
     levels, own = (levels_of(each._mt_array.shape) for each in (tangent, tensor))
     further = [level for level in levels if level not in own]
     if own and further and further[0].number < own[-1].number:  # which no room can be made for on the inside
-        return tangent.new_empty_strided(tensor.shape, tensor.stride()).copy_(tangent)
-    return _room_like(tensor._mt_array, tangent, further).copy_(tangent)
+        return tangent.new_empty_strided(tensor.shape, tensor.stride()).zero_()
+    return _room_like(tensor._mt_array, tangent, further)
 
 
 def _room_like(array: Any, tangent: Any, further: list[Any]) -> Tensor:

@@ -318,11 +318,12 @@ def strict_difference(ours: Any, theirs: Any, quiet: bool, precision: str, any_o
 
 
 def strict_gradient_difference(ours: Any, theirs: Any, precision: str) -> str | None:
+    """How two stored gradients differ: not by whether they are parts of larger ones, which several leaves may share."""
     if theirs is not None and _is_wrapped(theirs):
         return None  # of a transform that has ended: torch cannot read it
     if ours is None or theirs is None:
         return None if ours is theirs else f"grad: {ours}, expected {theirs}"
-    text = strict_difference(ours, theirs, False, precision)
+    text = strict_difference(ours, theirs, False, precision, any_offset=True)
     return text and f"grad {text}"
 
 

@@ -123,6 +123,42 @@ def test_what_is_asked_of_leaks(transform):
     assert_same(all_cases)
 
 
+# What is asked of several tensors that have left one transform, whose graph they still have among themselves.
+ASKED_OF_ALL = {
+    "both": lambda T, y, z, total: T.autograd.grad(total, [z, y], retain_graph=True),
+    "input": lambda T, y, z, total: (T.autograd.grad(total, y, retain_graph=True), T.autograd.grad(total, y)),
+    "middle": lambda T, y, z, total: T.autograd.grad(total, [z], retain_graph=True),
+    "twice": lambda T, y, z, total: (T.autograd.grad(total, z), T.autograd.grad(total, y)),
+    "weighted": lambda T, y, z, total: T.autograd.grad(z, [y], T.tensor([1.0, 2.0, 3.0])),
+    "itself": lambda T, y, z, total: (T.autograd.grad(y, y, T.ones(3)), T.autograd.grad(total, total)),
+    "several": lambda T, y, z, total: T.autograd.grad([total, z], [y, z], [None, T.ones(3)]),
+    "what is made of it": lambda T, y, z, total: T.autograd.grad(total * 1, [y], allow_unused=True),
+    "gradient kept": lambda T, y, z, total: (
+        z.retain_grad(),
+        total.backward(inputs=[y, z], retain_graph=True),
+        total.backward(inputs=[y]),
+        y.grad,
+        z.grad,
+    ),
+}
+
+
+@pytest.mark.parametrize("transform", ["grad", "vjp", "still open", "grad of grad", "jvp of grad"])
+def test_graph_among_leaks(transform):
+    def one(T, question):
+        leaked, x = [], T.tensor([1.0, 2.0, 3.0])
+
+        def f(y):
+            z = y.exp()
+            leaked.extend((y, z, (z * y).sum()))
+            return z
+
+        open_or_over = T.func.vjp(f, x) if transform == "still open" else TRANSFORMS[transform](T, f, x)
+        return tried(ASKED_OF_ALL[question], T, *leaked), x.grad, open_or_over[0]
+
+    assert_same(lambda T: {question: tried(one, T, question) for question in ASKED_OF_ALL})
+
+
 @pytest.mark.parametrize("leak", LEAKS)
 def test_leaks_into_an_outer_transform(leak):
     """What leaves the inner transform still belongs to the outer one."""

@@ -60,6 +60,12 @@ BEFORE = {
     "hooks = T.autograd.graph.saved_tensors_hooks(lambda t: seen.append(t.tolist()) or t, lambda t: t)",
 }
 KINDS = {
+    "parts of gradients that are stored": [
+        f"a, w = T.arange(3.), T.arange(3.).requires_grad_(); y = {call}; {after}(y * y.detach()).sum().backward(); "
+        "(w.grad, w.grad.storage_offset(), w.grad.is_leaf, w.grad._is_view())"
+        for call in ("T.stack([a, w])", "T.cat([a, w]).exp()", "T.stack([w * 1, w])", "w.split(2)[0]", "w[1:] * a[1:]")
+        for after in ("", "w.grad = T.ones(3); ", "y.register_hook(lambda g: g * 2); ")
+    ],
     "hooks and detach_": [
         "x.register_hook(lambda g: seen.append(g)); y = x + 1; x.detach_(); y.sum().backward(); seen, x.grad",
         "x.register_hook(lambda g: g[None]); y = x + 1; x.detach_(); y.sum().backward()",

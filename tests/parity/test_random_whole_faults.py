@@ -153,8 +153,29 @@ KINDS = {
         )
     ],
     "parts of dual tensors": [
-        f"x = {tensor}\nwith fw.dual_level(): p, t = fw.unpack_dual(x); r = (p is x, p._base is x, p.is_leaf, t)\nr"
-        for tensor in ("T.ones(3)", "T.ones(3, requires_grad=True)", "T.ones(1, 3)[:, 1:]")
+        *[
+            f"x = T.ones({shape}, requires_grad=True); g = x * 3\n"
+            f"with fw.dual_level(): p = fw.unpack_dual({given})[0]\n"
+            "r = T.autograd.grad(p, x, g)[0]; (r is g, r.requires_grad, p._is_view(), p.stride())"
+            for shape in ("()", "3", "2, 3")
+            for given in ("x", "x.squeeze(())", "fw.make_dual(x, T.ones(x.shape))")
+        ],
+        *[
+            f"x = T.arange(6.).reshape(2, 3){base}.detach()\nwith fw.dual_level():\n"
+            f"    {write} = fw.make_dual(T.ones(1), T.ones(1))\n    t = fw.unpack_dual(x)[1]\n(x, t, t.stride())"
+            for base in ("", "[:1].expand(2, 3)", "[:, :1].expand(2, 3)", ".T", "[:, 1:]")
+            for write in ("x[-1]", "x[:1, :]", "x[0, 0]", "x[:, T.tensor(1)]")
+        ],
+        *[
+            f"w, x = T.full((3,), 2., requires_grad=True), T.arange(1., 4)\n"
+            f"r = T.func.jvp(lambda a: {call}, (x,), (T.ones(3),))[1]; x.mul_(2); r.sum().backward(); w.grad"
+            for call in ("T.hypot(w, a)", "T.hypot(a, w)", "w / a", "T.atan2(w, a)", "w * a")
+        ],
+        *[
+            f"x = {tensor}\nwith fw.dual_level(): p, t = fw.unpack_dual(x); r = "
+            "(p is x, p._base is x, p.is_leaf, t)\nr"
+            for tensor in ("T.ones(3)", "T.ones(3, requires_grad=True)", "T.ones(1, 3)[:, 1:]")
+        ],
     ],
     "samples in chunks": [
         *[
