@@ -10,6 +10,7 @@ from mindtorch.autograd.formulas.reduction import pick_backward
 from mindtorch.autograd.history import check_recorded_write, edge_of
 from mindtorch.autograd.outputs import write_out
 from mindtorch.backends.cpu.casting import check_same
+from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.composite import out_forms
 from mindtorch.composite.masked_indexing import chunk_cat as chunk_cat
 from mindtorch.composite.masked_indexing import unsafe_masked_index as unsafe_masked_index
@@ -347,6 +348,7 @@ def index_fill(input, dim, index, value):
 
 def index_fill_(input, dim, index, value):
     wrapped = _check_filling(input, dim, index, isinstance(value, complex))
+    value = checked_number(value, input.dtype.numpy).item()
     if not input.ndim:
         return input.fill_(value)
     if is_expanded(input._mt_array):

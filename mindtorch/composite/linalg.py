@@ -5,6 +5,7 @@ from math import prod
 from mindtorch.autograd.history import check_recorded_write
 from mindtorch.autograd.outputs import write_back, write_castable, write_out
 from mindtorch.backends.cpu.casting import check_same
+from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.composite import out_forms
 from mindtorch.composite.decomposition_forms import cholesky_inverse_out as cholesky_inverse_out
 from mindtorch.composite.decomposition_forms import cholesky_out as cholesky_out
@@ -110,7 +111,6 @@ from mindtorch.composite.unpacking import lu_unpack_out as lu_unpack_out
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.level_views import share_memory
 from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import c_name
 from mindtorch.iterator import broadcast_shapes
 from mindtorch.memory_format import contiguous_format
 from mindtorch.promotion import can_cast, promote_types
@@ -248,7 +248,7 @@ def addr(input, vec1, vec2, beta, alpha):
     _check_addr(input, vec1, vec2, beta, alpha)
     if not input.dtype is vec1.dtype is vec2.dtype:
         vec1 = vec1.to(promote_types(promote_types(input.dtype, vec1.dtype), vec2.dtype))
-    beta, alpha = _factor(beta, vec1.dtype), _factor(alpha, vec1.dtype)
+    beta, alpha = [checked_number(each, vec1.dtype.numpy).item() for each in (beta, alpha)]
     product = vec1.unsqueeze(1) * vec2
     if product.dtype is boolean and input.dtype is boolean:
         product = product & bool(alpha)
@@ -269,15 +269,6 @@ def addr_(input, vec1, vec2, beta, alpha):
     if tuple(input.shape) != (vec1.size(0), vec2.size(0)):
         raise RuntimeError(f"size mismatch, input: {list(input.shape)}, v1: {list(vec1.shape)}, v2: {list(vec2.shape)}")
     return write_back(input, addr(input, vec1, vec2, beta, alpha))
-
-
-def _factor(number, dtype):
-    """A factor as a number of the result's kind."""
-    if not isinstance(number, complex) or dtype.is_complex:
-        return number
-    if number.imag:
-        raise RuntimeError(f"value cannot be converted to type {c_name(dtype)} without overflow")
-    return number.real
 
 
 def _check_vector(name: str, vector: Tensor) -> None:

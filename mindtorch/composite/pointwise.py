@@ -21,6 +21,7 @@ from mindtorch.composite.random_slopes import rrelu as rrelu
 from mindtorch.composite.random_slopes import rrelu_ as rrelu_
 from mindtorch.composite.random_slopes import rrelu_with_noise as rrelu_with_noise
 from mindtorch.composite.random_slopes import rrelu_with_noise_backward as rrelu_with_noise_backward
+from mindtorch.composite.wrapped_numbers import beside
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import complex128, float64
@@ -74,15 +75,20 @@ def floor_divide_scalar(input: Tensor, other: Number) -> Tensor:
 
 
 def remainder_scalar_tensor(input: Number, other: Tensor) -> Tensor:
-    return ops.remainder(_beside(input, other), other)
+    return ops.remainder(beside(input, other), other)
 
 
 def where_scalar_self(condition: Tensor, input: Number, other: Tensor) -> Tensor:
-    return ops.where(condition, _beside(input, other), other)
+    return ops.where(condition, _chosen(input, other), other)
 
 
 def where_scalar_other(condition: Tensor, input: Tensor, other: Number) -> Tensor:
-    return ops.where(condition, input, _beside(other, input))
+    return ops.where(condition, input, _chosen(other, input))
+
+
+def _chosen(number: Number, tensor: Tensor) -> Tensor:
+    """The number as an element of the result, into which it must fit."""
+    return ops.scalar_tensor(number, dtype=result_type(tensor, number), device=tensor.device)
 
 
 def where_scalar(condition: Tensor, input: Number, other: Number) -> Tensor:
@@ -92,28 +98,23 @@ def where_scalar(condition: Tensor, input: Number, other: Number) -> Tensor:
 
 
 def bitwise_left_shift_scalar_tensor(input: Number, other: Tensor) -> Tensor:
-    return ops.bitwise_left_shift(_beside(input, other), other)
+    return ops.bitwise_left_shift(beside(input, other), other)
 
 
 def bitwise_right_shift_scalar_tensor(input: Number, other: Tensor) -> Tensor:
-    return ops.bitwise_right_shift(_beside(input, other), other)
+    return ops.bitwise_right_shift(beside(input, other), other)
 
 
 def bitwise_and_scalar_tensor(input: Number, other: Tensor) -> Tensor:
-    return ops.bitwise_and(_beside(input, other), other)
+    return ops.bitwise_and(beside(input, other), other)
 
 
 def bitwise_or_scalar_tensor(input: Number, other: Tensor) -> Tensor:
-    return ops.bitwise_or(_beside(input, other), other)
+    return ops.bitwise_or(beside(input, other), other)
 
 
 def bitwise_xor_scalar_tensor(input: Number, other: Tensor) -> Tensor:
-    return ops.bitwise_xor(_beside(input, other), other)
-
-
-def _beside(number: Number, tensor: Tensor) -> Tensor:
-    """The number as a 0-dim tensor that promotes with `tensor` as the number itself does."""
-    return ops.scalar_tensor(number, dtype=result_type(tensor, number), device=tensor.device)
+    return ops.bitwise_xor(beside(input, other), other)
 
 
 # -------------------- other ops --------------------

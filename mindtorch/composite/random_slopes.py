@@ -6,12 +6,13 @@ from typing import Any
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import float16, float64
+from mindtorch.promotion import real_number
 from mindtorch.tensor import Tensor
 
 
 def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, generator=None):
     """In training a random slope for each element, else the mean slope."""
-    _check_bounds(lower, upper)
+    lower, upper = _checked_bounds(lower, upper)
     return ops.rrelu_with_noise(input, ops.empty_like(input), lower, upper, training, generator)
 
 
@@ -32,19 +33,22 @@ def rrelu_with_noise(input, noise, lower=1 / 8, upper=1 / 3, training=False, gen
 def rrelu_with_noise_backward(grad_output, input, noise, lower, upper, training, self_is_result):
     if training and upper - lower > 1e-6:
         return noise * grad_output
-    return ops.leaky_relu_backward(grad_output, input, (lower + upper) / 2, self_is_result)
+    slope = (real_number(lower) + real_number(upper)) / 2
+    return ops.leaky_relu_backward(grad_output, input, slope, self_is_result)
 
 
 def rrelu_(input, lower=1 / 8, upper=1 / 3, training=False, generator=None):
-    _check_bounds(lower, upper)
+    lower, upper = _checked_bounds(lower, upper)
     if not training:
         return ops.leaky_relu_(input, (lower + upper) / 2)
     return input.mul_(_slopes(input, lower, upper, generator))
 
 
-def _check_bounds(lower: float, upper: float) -> None:
+def _checked_bounds(lower: complex, upper: complex) -> tuple[float, float]:
+    lower, upper = real_number(lower), real_number(upper)
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    return lower, upper
 
 
 def _slopes(input: Tensor, lower: float, upper: float, generator: Any) -> Tensor:

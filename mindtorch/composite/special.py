@@ -6,6 +6,7 @@ import math
 
 from mindtorch.autograd.outputs import write_out
 from mindtorch.composite import out_forms
+from mindtorch.composite.wrapped_numbers import float_beside
 from mindtorch.dispatch import ops
 from mindtorch.dtype import bool as boolean
 from mindtorch.promotion import can_cast, result_type
@@ -13,11 +14,11 @@ from mindtorch.tensor import Tensor
 
 
 def xlogy_scalar_self(input: complex, other: Tensor) -> Tensor:
-    return ops.xlogy(_as_tensor(input, other), other)
+    return ops.xlogy(float_beside(input, other), other)
 
 
 def xlogy_scalar_other(input: Tensor, other: complex) -> Tensor:
-    return ops.xlogy(input, _as_tensor(other, input))
+    return ops.xlogy(input, float_beside(other, input))
 
 
 def expit(input: Tensor) -> Tensor:
@@ -51,40 +52,35 @@ def gammaincc_out(input: Tensor, other: Tensor, out: Tensor) -> Tensor:
 
 
 def xlog1py_self_scalar(input: complex, other: Tensor) -> Tensor:
-    return ops.special_xlog1py(_as_tensor(input, other), other)
+    return ops.special_xlog1py(float_beside(input, other), other)
 
 
 def xlog1py_self_scalar_out(input: complex, other: Tensor, out: Tensor) -> Tensor:
-    return ops.special_xlog1py(_as_tensor(input, other), other, out=out)
+    return ops.special_xlog1py(float_beside(input, other), other, out=out)
 
 
 def xlog1py_other_scalar(input: Tensor, other: complex) -> Tensor:
-    return ops.special_xlog1py(input, _as_tensor(other, input))
+    return ops.special_xlog1py(input, float_beside(other, input))
 
 
 def xlog1py_other_scalar_out(input: Tensor, other: complex, out: Tensor) -> Tensor:
-    return ops.special_xlog1py(input, _as_tensor(other, input), out=out)
+    return ops.special_xlog1py(input, float_beside(other, input), out=out)
 
 
 def zeta_self_scalar(input: complex, other: Tensor) -> Tensor:
-    return ops.special_zeta(_as_tensor(input, other), other)
+    return ops.special_zeta(float_beside(input, other), other)
 
 
 def zeta_self_scalar_out(input: complex, other: Tensor, out: Tensor) -> Tensor:
-    return ops.special_zeta(_as_tensor(input, other), other, out=out)
+    return ops.special_zeta(float_beside(input, other), other, out=out)
 
 
 def zeta_other_scalar(input: Tensor, other: complex) -> Tensor:
-    return ops.special_zeta(input, _as_tensor(other, input))
+    return ops.special_zeta(input, float_beside(other, input))
 
 
 def zeta_other_scalar_out(input: Tensor, other: complex, out: Tensor) -> Tensor:
-    return ops.special_zeta(input, _as_tensor(other, input), out=out)
-
-
-def _as_tensor(number: complex, beside: Tensor) -> Tensor:
-    """The number without dimensions, in the dtype that the two have in common."""
-    return ops.scalar_tensor(number, dtype=result_type(beside, number), device=beside.device)
+    return ops.special_zeta(input, float_beside(other, input), out=out)
 
 
 def mvlgamma(input: Tensor, p: int) -> Tensor:

@@ -4,9 +4,9 @@ import numpy as np
 
 from mindtorch.backends.cpu import activations, arithmetic
 from mindtorch.backends.cpu.choosing import clamp
-from mindtorch.backends.cpu.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
+from mindtorch.backends.cpu.computing import FLOATS, REAL_NUMBERS, Op, compute, loops, widened
 from mindtorch.backends.cpu.elementwise import binary, unary
-from mindtorch.backends.cpu.numbers import checked_number, real_for
+from mindtorch.backends.cpu.numbers import checked_number, parameter, wide_parameter
 from mindtorch.backends.cpu.refusals import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, refused
 from mindtorch.dtype import FROM_NUMPY, finfo
 from mindtorch.iterator import check_same_dtype
@@ -50,11 +50,11 @@ def prelu(input: Array, weight: Array) -> Array:
 
 
 def hardshrink(input: Array, lambd: Number = 0.5, out: Array | None = None) -> Array:
-    return compute(_HARDSHRINK, (input,), out, real_for(lambd, input))
+    return compute(_HARDSHRINK, (input,), out, parameter(lambd, input.dtype))
 
 
 def hardshrink_backward(grad_out: Array, input: Array, lambd: Number, out: Array | None = None) -> Array:
-    return compute(_HARDSHRINK_BACKWARD, (grad_out, input), out, real_for(lambd, input))
+    return compute(_HARDSHRINK_BACKWARD, (grad_out, input), out, parameter(lambd, input.dtype))
 
 
 def softshrink(input: Array, lambd: Number = 0.5, out: Array | None = None) -> Array:
@@ -71,15 +71,14 @@ def softshrink(input: Array, lambd: Number = 0.5, out: Array | None = None) -> A
 
 
 def softshrink_backward(grad_output: Array, input: Array, lambd: Number, out: Array | None = None) -> Array:
-    return compute(_HARDSHRINK_BACKWARD, (grad_output, input), out, real_for(lambd, input))
+    return compute(_HARDSHRINK_BACKWARD, (grad_output, input), out, parameter(lambd, input.dtype))
 
 
 def threshold(input: Array, threshold: Number, value: Number, out: Array | None = None) -> Array:
-    numbers = (threshold, value)
     if input.dtype not in _NO_THRESHOLD:
-        numbers = tuple([checked_number(number, input.dtype) for number in numbers])
+        threshold, value = checked_number(threshold, widened(input.dtype)), checked_number(value, input.dtype)
     # In torch, too, this is an op of two operands: `out` may have another dtype.
-    return compute(_THRESHOLD, (input, input), out, *numbers)
+    return compute(_THRESHOLD, (input, input), out, threshold, value)
 
 
 def hardtanh(input: Array, min_val: Number = -1, max_val: Number = 1, out: Array | None = None) -> Array:
@@ -95,21 +94,24 @@ def hardtanh(input: Array, min_val: Number = -1, max_val: Number = 1, out: Array
 def hardtanh_backward(
     grad_output: Array, input: Array, min_val: Number, max_val: Number, out: Array | None = None
 ) -> Array:
-    return compute(_HARDTANH_BACKWARD, (grad_output, input), out, min_val, max_val)
+    limits = [wide_parameter(each, input.dtype) for each in (min_val, max_val)]
+    return compute(_HARDTANH_BACKWARD, (grad_output, input), out, *limits)
 
 
 def threshold_backward(grad_output: Array, input: Array, threshold: Number, out: Array | None = None) -> Array:
+    if input.dtype not in _NO_THRESHOLD:
+        threshold = checked_number(threshold, widened(input.dtype))
     return compute(_THRESHOLD_BACKWARD, (input, grad_output), out, threshold)
 
 
 def leaky_relu(input: Array, negative_slope: Number = 0.01, out: Array | None = None) -> Array:
-    return compute(_LEAKY_RELU, (input,), out, real_for(negative_slope, input))
+    return compute(_LEAKY_RELU, (input,), out, wide_parameter(negative_slope, input.dtype))
 
 
 def leaky_relu_backward(
     grad_output: Array, input: Array, negative_slope: float, self_is_result: bool, out: Array | None = None
 ) -> Array:
-    negative_slope = real_for(negative_slope, input)
+    negative_slope = wide_parameter(negative_slope, input.dtype)
     if self_is_result and negative_slope < 0:
         raise RuntimeError(
             "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This "
@@ -172,7 +174,7 @@ def silu_backward(grad_output: Array, input: Array, out: Array | None = None) ->
 
 
 def elu(input: Array, alpha: float = 1, scale: float = 1, input_scale: float = 1, out: Array | None = None) -> Array:
-    return compute(_ELU, (input,), out, *[real_for(each, input) for each in (alpha, scale, input_scale)])
+    return compute(_ELU, (input,), out, *[wide_parameter(each, input.dtype) for each in (alpha, scale, input_scale)])
 
 
 def elu_backward(
@@ -184,7 +186,7 @@ def elu_backward(
     self_or_result: Array,
     out: Array | None = None,
 ) -> Array:
-    alpha, scale, input_scale = [real_for(each, grad_output) for each in (alpha, scale, input_scale)]
+    alpha, scale, input_scale = [wide_parameter(each, grad_output.dtype) for each in (alpha, scale, input_scale)]
     if is_result and alpha < 0:
         raise RuntimeError(
             "In-place elu backward calculation is triggered with a negative slope which is not supported. This is "
@@ -216,10 +218,11 @@ def log_sigmoid_backward(grad_output: Array, input: Array, buffer: Array, out: A
 
 
 def softplus(input: Array, beta: float = 1, threshold: float = 20, out: Array | None = None) -> Array:
-    return compute(_SOFTPLUS, (input,), out, real_for(beta, input), real_for(threshold, input))
+    return compute(_SOFTPLUS, (input,), out, *[wide_parameter(each, input.dtype) for each in (beta, threshold)])
 
 
 def softplus_backward(
     grad_output: Array, input: Array, beta: float, threshold: float, out: Array | None = None
 ) -> Array:
-    return compute(_SOFTPLUS_BACKWARD, (grad_output, input), out, real_for(beta, input), real_for(threshold, input))
+    numbers = [wide_parameter(each, input.dtype) for each in (beta, threshold)]
+    return compute(_SOFTPLUS_BACKWARD, (grad_output, input), out, *numbers)

@@ -11,7 +11,7 @@ from mindtorch.backends.cpu.constants import constant
 from mindtorch.backends.cpu.elementwise import binary, binary_with_alpha, unary
 from mindtorch.backends.cpu.numbers import checked_number, is_one
 from mindtorch.backends.cpu.refusals import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTED, not_implemented
-from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, HALF, INTEGRAL, common_dtype, int_to_float
+from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, FLOAT, HALF, INTEGRAL, common_dtype, int_to_float
 
 Array = np.ndarray
 Number = complex
@@ -41,6 +41,10 @@ def sub(input: Array, other: Array | Number, alpha: Number = 1, out: Array | Non
     _check_subtraction(input, other)
     if alpha == 1 and type(alpha) is int or is_one(alpha, input, other):
         return _subtract(input, other, out)
+    return _subtract_scaled(input, other, alpha, out)
+
+
+def _subtract_scaled(input: Array | Number, other: Array | Number, alpha: Number, out: Array | None = None) -> Array:
     checked_number(-alpha, common_dtype(input, other))  # to torch, it is a sum
     return compute(_SUBTRACT_SCALED, (input, other), out, _rounded(alpha, input, other))
 
@@ -49,7 +53,7 @@ def rsub(input: Array, other: Array | Number, alpha: Number = 1) -> Array:
     _check_subtraction(input, other)
     if is_one(alpha, input, other) and not isinstance(other, Array):
         return _subtract_from_number(input, other)
-    return compute(_SUBTRACT_SCALED, (other, input), None, _rounded(alpha, other, input))
+    return _subtract_scaled(other, input, alpha)
 
 
 def _rounded(alpha: Number, input: Array | Number, other: Array | Number) -> Number:
@@ -147,7 +151,8 @@ def pow(input: Array | Number, exponent: Array | Number, out: Array | None = Non
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if exponent in _FIRST_POWERS:
         return compute(_FIRST_POWERS[exponent], (input, exponent), out)
-    checked_number(exponent, dtype)
+    if dtype != FLOAT or isinstance(exponent, complex):  # of real float32 numbers, the exponent is in double precision
+        checked_number(exponent, dtype)
     return compute(_POW_BY_NUMBER, (input, exponent), out)
 
 

@@ -232,7 +232,7 @@ def _expect_dtype_of(input: Array, other: Array, name: str) -> None:
 
 def addcmul(input: Array, tensor1: Array, tensor2: Array, value: Number = 1, out: Array | None = None) -> Array:
     if value != 1:
-        checked_number(value, common_dtype(input, tensor1, tensor2))
+        checked_number(value, widened(common_dtype(input, tensor1, tensor2)))
     return compute(_ADDCMUL, (input, tensor1, tensor2), out, value)
 
 
@@ -240,5 +240,5 @@ def addcdiv(input: Array, tensor1: Array, tensor2: Array, value: Number = 1, out
     if is_integral(tensor1.dtype) and is_integral(tensor2.dtype):
         raise RuntimeError(INTEGER_ADDCDIV)
     if value != 1:
-        checked_number(value, common_dtype(input, tensor1, tensor2))
+        checked_number(value, widened(common_dtype(input, tensor1, tensor2)))
     return compute(_ADDCDIV, (input, tensor1, tensor2), out, value)

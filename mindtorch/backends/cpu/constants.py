@@ -31,9 +31,15 @@ class _Constants(dict[Any, np.ndarray]):
 
 def constant(number: complex, dtype: NumpyDtype) -> np.ndarray:
     """A 0-d array. Integers that don't fit wrap around, as in torch, if they have 64 bits at most."""
-    if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64:
-        raise OverflowError("int too big to convert" if number > 0 else "can't convert negative int to unsigned")
+    if isinstance(number, int):
+        check_width(number)
     return quiet(np.asarray(number).astype, dtype)
+
+
+def check_width(number: int) -> None:
+    """Refuses integers for which there is no dtype."""
+    if not -(1 << 63) <= number < 1 << 64:
+        raise OverflowError("int too big to convert" if number > 0 else "can't convert negative int to unsigned")
 
 
 def kept_constant(number: complex, dtype: NumpyDtype) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from mindtorch import aligned, geometry, iterator, state
 from mindtorch.backends.cpu.casting import cast, copy_into
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
-from mindtorch.backends.cpu.numbers import checked_number
+from mindtorch.backends.cpu.numbers import filling
 from mindtorch.backends.cpu.ranges import arange_length, arange_values, linspace_values
 from mindtorch.backends.cpu.strided import allocate, formatted_strides, strides_of
 from mindtorch.backends.cpu.strided import empty_like as new_like
@@ -287,7 +287,7 @@ def fill(input, value, out=None):
     target = new_like(input) if out is None else _resized(out, input.shape)
     if type(value) is float and target.dtype.kind == "f" and -_ALWAYS_FITS < value < _ALWAYS_FITS:
         return _filled(target, value)
-    return _filled(target, checked_number(value, target.dtype))
+    return _filled(target, filling(value, target))
 
 
 def _fill_converted(target, value):

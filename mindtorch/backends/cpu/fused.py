@@ -29,6 +29,8 @@ def _fused_single(x: Array, y: float, z: Array | float) -> Array:
 
 def _fused_double(x: Array, y: float, z: Array | float) -> Array:
     """Product and sum with the errors that their roundings made, which are then added (Dekker, Knuth)."""
+    if np.isinf(y):
+        return x * y + z
     if np.abs(y) > _SPLITTABLE:
         return _fused_double(x, y * 2.0**-64, z * 2.0**-64) * 2.0**64
     product = x * y

@@ -9,6 +9,7 @@ from mindtorch import geometry, iterator
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import cast, check_same, deliver
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name, times
+from mindtorch.backends.cpu.computing import widened
 from mindtorch.backends.cpu.decompositions import cholesky_ex as cholesky_ex
 from mindtorch.backends.cpu.decompositions import det as det
 from mindtorch.backends.cpu.decompositions import eig as eig
@@ -252,6 +253,7 @@ def addmv(input, mat, vec, beta=1, alpha=1, out=None):
     _check_addend(input, (rows,), out)
     _check_numbers("addmv_impl_cpu", mat, vec, out)
     _check_distinct(out, (rows,))
+    alpha, beta = [checked_number(each, input.dtype).item() for each in (alpha, beta)]
     return _sum_with(_dot, input, mat, vec, beta, alpha, out)
 
 
@@ -332,7 +334,7 @@ def _check_rank(input: Array, shape: tuple[int, ...]) -> None:
 
 def _sum_with(product: Product, input: Array, a: Array, b: Array, beta: Any, alpha: Any, out: Array | None) -> Array:
     """beta * input + alpha * (a @ b), of 16-bit floats rounded once. With a beta of 0 `input` may hold anything."""
-    alpha, beta = checked_number(alpha, input.dtype), checked_number(beta, input.dtype)
+    alpha, beta = [checked_number(each, widened(input.dtype)) for each in (alpha, beta)]
     result = product(widen(a), widen(b))
     if alpha != 1:
         quiet(np.multiply, result, alpha.astype(result.dtype), out=result)

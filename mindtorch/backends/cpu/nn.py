@@ -36,6 +36,7 @@ from mindtorch.backends.cpu.grids import grid_sampler_2d as grid_sampler_2d
 from mindtorch.backends.cpu.grids import grid_sampler_2d_backward as grid_sampler_2d_backward
 from mindtorch.backends.cpu.grids import grid_sampler_3d as grid_sampler_3d
 from mindtorch.backends.cpu.grids import grid_sampler_3d_backward as grid_sampler_3d_backward
+from mindtorch.backends.cpu.numbers import filling
 from mindtorch.backends.cpu.padding import reflection_pad1d as reflection_pad1d
 from mindtorch.backends.cpu.padding import reflection_pad1d_backward as reflection_pad1d_backward
 from mindtorch.backends.cpu.padding import reflection_pad2d as reflection_pad2d
@@ -417,7 +418,8 @@ def constant_pad_nd(input, pad, value):
     if any(n + min(low, 0) + min(high, 0) < 0 for n, (low, high) in zip(input.shape, sides)):
         raise RuntimeError("narrow(): length must be non-negative.")
     geometry.check_room(shape, input.itemsize)
-    out = laid_out(np.full(shape, value, input.dtype), image_layout.of_padding(input, tuple(shape), pad))
+    out = laid_out(np.empty(shape, input.dtype), image_layout.of_padding(input, tuple(shape), pad))
+    out[...] = filling(value, out)
     target = tuple(slice(max(low, 0), n - max(high, 0)) for n, (low, high) in zip(shape, sides))
     source = tuple(slice(max(-low, 0), n - max(-high, 0)) for n, (low, high) in zip(input.shape, sides))
     out[target] = input[source]

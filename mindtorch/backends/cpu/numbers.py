@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from mindtorch.backends.cpu.casting import cast
-from mindtorch.backends.cpu.computing import FLOATS
-from mindtorch.backends.cpu.constants import kept_constant
+from mindtorch.backends.cpu.computing import FLOATS, widened
+from mindtorch.backends.cpu.constants import check_width, kept_constant
 from mindtorch.dtype import ALL_DTYPES, FROM_NUMPY, c_name, finfo
-from mindtorch.promotion import BOOL, common_dtype, is_integral
+from mindtorch.promotion import BOOL, common_dtype, is_integral, real_number
 
 
 def checked_number(number: Any, dtype: np.dtype) -> np.ndarray:
@@ -22,17 +22,45 @@ def checked_number(number: Any, dtype: np.dtype) -> np.ndarray:
         return kept_constant(number, dtype)
     if dtype.kind == "b":
         return np.array(bool(number))
-    if isinstance(number, complex) and dtype.kind != "c":
-        if number.imag:
-            raise _overflow(dtype)
-        number = number.real
-    if not _FITS[dtype.kind](number, dtype):
-        raise _overflow(dtype)
+    number = _fitting(number, dtype)
     if dtype.kind in "iu":
         return np.array(int(number) % (1 << 64), np.uint64).astype(dtype)
     return cast(np.asarray(number), dtype)
 
 
+def parameter(number: Any, dtype: np.dtype) -> Any:
+    """The same as a Python number, for elements of a floating-point dtype. (Others are not for such ops to judge.)"""
+    if (type(number) is float or type(number) is int) and -_SMALL < number < _SMALL or dtype not in _LARGEST:
+        return number
+    return _fitting(number, dtype)
+
+
+def wide_parameter(number: Any, dtype: np.dtype) -> Any:
+    """The same for an op that computes on 16-bit floats in float32, with the number, too."""
+    return parameter(number, widened(dtype))
+
+
+def filling(number: Any, target: np.ndarray) -> np.ndarray:
+    """A number to fill an array with. A single 16-bit float is converted as elements are: it may become infinite."""
+    if target.size == 1 and target.itemsize == 2 and target.dtype in _LARGEST:
+        return cast(np.asarray(real_number(number), np.float64), target.dtype)
+    return checked_number(number, target.dtype)
+
+
+def _fitting(number: Any, dtype: np.dtype) -> Any:
+    """The number, as a real one if the dtype is real."""
+    if isinstance(number, complex) and dtype.kind != "c":
+        if number.imag:
+            raise _overflow(dtype)
+        number = number.real
+    if isinstance(number, int):
+        check_width(number)
+    if not _FITS[dtype.kind](number, dtype):
+        raise _overflow(dtype)
+    return number
+
+
+_SMALL = 1e4  # fits into every floating-point dtype
 _ORDINARY = 1e18  # fits into every dtype of FLOATS, and an integer into the 64 bits of a constant
 
 
@@ -69,15 +97,6 @@ _FITS: dict[str, Callable[[Any, np.dtype], bool]] = {
     "V": _fits_float,
     "c": _fits_complex,
 }
-
-
-def real_for(number: Any, array: np.ndarray) -> Any:
-    """A number that real elements are computed with: a complex one without imaginary part is taken for one, too."""
-    if not isinstance(number, complex) or array.dtype.kind == "c":
-        return number
-    if number.imag:
-        raise RuntimeError(f"value cannot be converted to type {c_name(FROM_NUMPY[array.dtype])} without overflow")
-    return number.real
 
 
 def is_one(alpha: complex, input: Any, other: Any) -> bool:

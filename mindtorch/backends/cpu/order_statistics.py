@@ -11,7 +11,7 @@ from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.reducing import as_computed, nonempty_dims, one_dim, scalar_name, store
 from mindtorch.backends.cpu.refusals import Refusals, not_implemented
 from mindtorch.iterator import check_apart, check_distinct, reduced_dims
-from mindtorch.promotion import BOOL, COMPLEX, INT64
+from mindtorch.promotion import BOOL, COMPLEX, INT64, real_number
 from mindtorch.quiet import quiet
 
 Array = np.ndarray
@@ -237,7 +237,7 @@ def histc(input: Array, bins: int = 100, min: Any = 0, max: Any = 0, out: Array 
     """How many elements are in each of equally wide intervals. Elements outside of them, and nan, don't count."""
     _check_histc(input, bins, out)
     aligned.check_walk(input)
-    low, high = quiet(_histogram_range, input, min, max)
+    low, high = quiet(_histogram_range, input, real_number(min), real_number(max))
     if input.dtype.kind not in "fV":
         _refuse(input, not_implemented("histogram_cpu", input.dtype))
     places = quiet(_bins_of, input.reshape(-1), input.dtype.type(low), input.dtype.type(high), bins)

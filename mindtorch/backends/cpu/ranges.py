@@ -19,7 +19,7 @@ _LANES = {"float16": 16, "bfloat16": 16, "float32": 8, "float64": 4}
 
 def arange_length(start: Any, end: Any, step: Any, dtype: np.dtype) -> int:
     """How many numbers there are; torch's errors for ranges that make no sense."""
-    if not step:
+    if not (step > 0 or step < 0):
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
@@ -65,8 +65,10 @@ def _are_exact(start: Any, step: Any, length: int, dtype: np.dtype) -> bool:
 
 def linspace_values(start: Any, end: Any, steps: int, dtype: np.dtype) -> Array:
     """From both ends to the middle, so that the last number is exact."""
-    if steps < 2:
-        return checked_number(start, dtype).reshape(1)[:steps].copy()
+    if not steps:
+        return np.empty(0, dtype)
+    if steps == 1:
+        return checked_number(start, dtype).reshape(1).copy()
     aligned.check_fits((steps,), dtype)
     first, last = checked_number(start, dtype), checked_number(end, dtype)
     work = np.dtype(np.float64) if dtype.kind in "iu" else dtype

@@ -8,6 +8,7 @@ import numpy as np
 from mindtorch import aligned, geometry
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.quiet import quiet
 
@@ -42,7 +43,7 @@ def segment_reduce(
     if data.dtype.kind not in "fV":
         raise NotImplementedError(f"\"_segment_reduce_cpu\" not implemented for '{scalar_name(data)}'")
     wide = widen(data)
-    start = _REDUCTIONS[reduce][1] if initial is None else initial
+    start = _REDUCTIONS[reduce][1] if initial is None else checked_number(initial, data.dtype)
     result = np.full((*sizes.shape, *data.shape[axis + 1 :]), start, wide.dtype)
     for row, values, places in _rows(wide, sizes, offsets):
         quiet(_reduce_row, reduce, result[row], values, places, sizes[row], initial)

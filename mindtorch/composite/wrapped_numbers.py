@@ -1,0 +1,35 @@
+"""Python numbers as tensors, for ops that are written in ops of tensors."""
+
+from __future__ import annotations
+
+from mindtorch.dispatch import ops
+from mindtorch.dtype import FROM_NUMPY, complex128, float64, int64, uint64
+from mindtorch.dtype import bool as boolean
+from mindtorch.dtype import dtype as Dtype
+from mindtorch.promotion import int_to_float, result_type
+from mindtorch.tensor import Tensor
+
+Number = bool | int | float | complex
+
+
+def beside(number: Number, tensor: Tensor) -> Tensor:
+    """The number as a 0-dim tensor that promotes with `tensor` as the number itself does.
+
+    It is converted as elements are, so that any number will do: those too large for an integral dtype wrap around.
+    """
+    return _converted(number, tensor, result_type(tensor, number))
+
+
+def float_beside(number: Number, tensor: Tensor) -> Tensor:
+    """The same for an op that computes on floating-point numbers: -1 beside unsigned integers is -1.0."""
+    return _converted(number, tensor, FROM_NUMPY[int_to_float(tensor._mt_array, number)])
+
+
+def _converted(number: Number, tensor: Tensor, dtype: Dtype) -> Tensor:
+    return ops.scalar_tensor(number, dtype=_widest(number), device=tensor.device).to(dtype)
+
+
+def _widest(number: Number) -> Dtype:
+    if isinstance(number, int) and not isinstance(number, bool):
+        return int64 if number < 1 << 63 else uint64
+    return boolean if isinstance(number, bool) else complex128 if isinstance(number, complex) else float64
