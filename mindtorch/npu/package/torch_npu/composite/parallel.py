@@ -8,6 +8,7 @@ from mindtorch.distributed.world import group_named
 from mindtorch.tensor import Tensor
 from torch_npu.composite.quantization import refuse_given
 
+
 def npu_all_gather_base_mm(
     input, x2, hcom, world_size, bias, x1_scale, x2_scale, gather_index, gather_output, comm_turn, output_dtype,
     comm_mode,
