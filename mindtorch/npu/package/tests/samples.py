@@ -1,5 +1,7 @@
 """Test inputs: a function for every word of `samples:` in ops.yaml, and what the ops should give, by NumPy."""
 
+from functools import partial
+
 import numpy as np
 from scipy.special import erf, expit
 
@@ -85,19 +87,19 @@ def sorted_tokens(make):
 
 
 def attention_grads(make):
-    def results(*shape):
-        return {"softmax_max": make(*shape, 8), "softmax_sum": make(*shape, 8, low=1.0, high=3.0)}
+    def sample(queries, keys, **more):
+        rows = queries[:3]
+        sums = {"softmax_max": make(*rows, 8), "softmax_sum": make(*rows, 8, low=1.0, high=3.0)}
+        given = {"attention_in": make(*queries), "scale_value": 0.5} | sums | more
+        return call(make(*queries), make(*keys), make(*keys), make(*queries), queries[1], "BNSD", **given)
 
-    q, k = (1, 2, 2, 2), (1, 2, 3, 2)
-    out = {"attention_in": make(*q), "scale_value": 0.5}
-    yield call(make(*q), make(*k), make(*k), make(*q), 2, "BNSD", **out, **results(1, 2, 2))
-    more = {"pse": make(1, 2, 2, 3), "atten_mask": _upper(2, 3)}
-    yield call(make(*q), make(*k), make(*k), make(*q), 2, "BNSD", **out, **results(1, 2, 2), **more)
-    few = (1, 1, 3, 2)  # two heads for one of the keys
-    yield call(make(*q), make(*few), make(*few), make(*q), 2, "BNSD", **out, **results(1, 2, 2))
+    yield sample((1, 2, 1, 1), (1, 2, 2, 1))
+    yield sample((1, 1, 2, 1), (1, 1, 3, 1), pse=make(1, 1, 2, 3), atten_mask=_upper(2, 3))
+    yield sample((1, 2, 1, 2), (1, 1, 2, 2))  # two heads for one of the keys
 
 
 def inference(make):
+    make = partial(make, differentiable=False)  # as on the device
     plain = {"num_heads": 2, "scale": 0.5, "softmax_lse_flag": True}
     yield call(make(2, 3, 4), make(2, 3, 4), make(2, 3, 4), **plain)
     few = {"num_key_value_heads": 1, "actual_seq_lengths": [2, 1], "actual_seq_lengths_kv": [3, 2]}

@@ -10,9 +10,19 @@ from torch_npu.composite.quantization import refuse_given
 
 
 def npu_all_gather_base_mm(
-    input, x2, hcom, world_size, bias, x1_scale, x2_scale, gather_index, gather_output, comm_turn, output_dtype,
+    input,
+    x2,
+    hcom,
+    world_size,
+    bias,
+    x1_scale,
+    x2_scale,
+    gather_index,
+    gather_output,
+    comm_turn,
+    output_dtype,
     comm_mode,
-):  # fmt: skip
+):
     """The rows of all processes times a matrix, and these rows."""
     op = "npu_all_gather_base_mm"
     refuse_given(op, x1_scale=x1_scale, x2_scale=x2_scale, gather_index=gather_index, output_dtype=output_dtype)
