@@ -52,11 +52,11 @@ ENTRIES = """  composite: tile
 PRINTED = """\
 program(%0):
     %1 = tile version 1(input=%0, dims=(2,))
-    %2 = tile version 1(input=%0, dims=1)
+    %2 = tile version 1(input=%0, dims=(1,))
     %3 = add.Tensor(input=%1, other=%2)
     return %3
 program(%0):
-    %1 = tile(input=%0, reps=2)
+    %1 = tile(input=%0, reps=(2,))
     return %1
 FutureWarning 17 `x.tile(dims=...)` is deprecated since mindtorch 0.2.0 and will be removed in 0.4.0; \
 use `x.tile(reps=...)` instead.
