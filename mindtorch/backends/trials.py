@@ -34,9 +34,11 @@ _OTHERS = (FLOAT, INT64, BOOL)  # the dtypes that are tried in the place of one 
 class Trials:
     """The calls that a backend has asked about, and that are right."""
 
-    def __init__(self, with_numbers: bool) -> None:
-        """`with_numbers`: what a Scalar argument is counts, too; otherwise only of which type it is."""
+    def __init__(self, with_numbers: bool, with_memory: bool) -> None:
+        """`with_numbers`: what a Scalar argument is counts, too; otherwise only of which type it is. `with_memory`:
+        whether what is written to is memory that stands for several elements counts."""
         self._with_numbers = with_numbers
+        self._with_memory = with_memory
         self._right: set[tuple] = set()
 
     def check(self, op: str, args: Sequence[Any], out: Any = None) -> None:
@@ -49,10 +51,11 @@ class Trials:
                 _one(value) if place in form.scalars and not _is_huge(value) else value
                 for place, value in enumerate(args)
             ]
-        key = (op, *map(_kind_of, args), _kind_of(out), _has_expanded(out), *[out is value for value in args])
+        expanded = self._with_memory and _has_expanded(out)
+        key = (op, *map(_kind_of, args), _kind_of(out), expanded, *[out is value for value in args])
         if None in key or key in self._right:
             return
-        form.trial(args, out)
+        form.trial(args, out, expanded)
         if len(self._right) >= _MANY:
             self._right.clear()
         self._right.add(key)
@@ -110,10 +113,10 @@ class _Form:
 class _Pointwise(_Form):
     """One element says what many do, but for memory that stands for several."""
 
-    def trial(self, args: Sequence[Any], out: Any) -> None:
+    def trial(self, args: Sequence[Any], out: Any, expanded: bool) -> None:
         # What `out` is resized to is not a matter of dtypes and numbers, so it has the result's shape here.
         dims = max((len(array.shape) for array in _arrays(args)), default=0)
-        target = None if out is None else _mapped(out, partial(_small_target, dims))
+        target = None if out is None else _mapped(out, partial(_small_target, dims, expanded))
         operands = [target if value is out and out is not None else _single(value) for value in args]
         try:
             self.kernel(*operands, **({} if target is None else {"out": target}))
@@ -121,8 +124,7 @@ class _Pointwise(_Form):
             pass
 
 
-def _small_target(dims: int, out: Any) -> np.ndarray:
-    expanded = is_expanded(out)
+def _small_target(dims: int, expanded: bool, out: Any) -> np.ndarray:
     return _target((1 + expanded,) * dims, out.dtype, expanded)
 
 
@@ -177,12 +179,12 @@ class _Call:
 class _Other(_Form):
     """What is wrong may be the shapes, which are not asked about, or the zeros."""
 
-    def trial(self, args: Sequence[Any], out: Any) -> None:
+    def trial(self, args: Sequence[Any], out: Any, expanded: bool) -> None:
         sizes = _smaller_sizes(args)
         given = [_resized(value, sizes) for value in args]
         written = next((place for place, value in enumerate(args) if value is out and out is not None), None)
         outs = None if out is None or written is not None else [each.dtype for each in _arrays([out])]
-        call = _Call(given, [array.dtype for array in _arrays(given)], written, outs, _has_expanded(out))
+        call = _Call(given, [array.dtype for array in _arrays(given)], written, outs, expanded)
         try:
             call.run(self.kernel)
         except NotImplementedError:  # of a dtype, which the device may have

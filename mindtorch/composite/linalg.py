@@ -406,7 +406,7 @@ def matrix_power(input, n):
             f"{input.size(-2)} by {input.size(-1)} matrices"
         )
     if n < 0:
-        return matrix_power(linalg_inv(input), -n)
+        return linalg_inv(input) if n == -1 else matrix_power(linalg_inv(input), -n)
     if n == 0:
         identity = ops.eye(input.size(-1), dtype=input.dtype, device=input.device)
         return input.clone(memory_format=contiguous_format).copy_(identity)

@@ -11,7 +11,7 @@ from typing import Any
 
 from mindtorch.autograd.history import noted_edge
 from mindtorch.autograd_meta import ViewMeta
-from mindtorch.dispatch.views_from_no_grad import nodes_behind
+from mindtorch.dispatch.views_from_no_grad import leads_nowhere, nodes_behind
 from mindtorch.tensor import Tensor, autograd_meta
 
 
@@ -31,7 +31,8 @@ def _nodes_inside(starts: set, is_outside: Callable[[Any], bool]) -> set:
     inside: set = set()
     nodes, ends = _history(starts)
     for node in [*ends, *sorted(nodes, key=attrgetter("sequence_nr"))]:
-        if not (node.begins and is_outside(node)) and inside.issuperset(nodes_behind(node)):
+        gets_outside = leads_nowhere(node) or (node.begins and is_outside(node))
+        if not gets_outside and inside.issuperset(nodes_behind(node)):
             inside.add(node)
     return inside
 
