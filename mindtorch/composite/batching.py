@@ -173,7 +173,8 @@ def _where_the_samples_are(function: Callable, args: tuple, kwargs: dict) -> Any
 
 def _conjugate(function: Callable, args: tuple, kwargs: dict) -> Any:
     """PyTorch's `conj()` is a view, and so lies in memory as the samples do."""
-    return _where_the_samples_are(function, args, kwargs) if args[0].is_complex() else NotImplemented
+    is_meant = isinstance(args[0], Tensor) and args[0].is_complex()
+    return _where_the_samples_are(function, args, kwargs) if is_meant else NotImplemented
 
 
 def _one_by_one(function: Callable, args: tuple, kwargs: dict) -> Any:

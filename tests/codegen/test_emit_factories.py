@@ -34,7 +34,7 @@ def test_factory(tmp_path):
             if type(size) is int:
                 size = (size,) + more_size
             elif more_size or type(size) is not tuple:
-                size = separate_ints_of(size, more_size, "zeros", "size", 1)
+                size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
             dtype, backend = factory_options(dtype, layout, device, pin_memory, "zeros")
             try:
                 result = wrap(_zeros_kernels[backend](size, dtype, layout, device, pin_memory))
@@ -52,7 +52,7 @@ def test_factory(tmp_path):
             if type(size) is int:
                 size = (size,) + more_size
             elif more_size or type(size) is not tuple:
-                size = separate_ints_of(size, more_size, "zeros", "size", 1)
+                size = separate_ints_of(size, more_size, True, "zeros", "size", 1)
             try:
                 out_array = out._mt_array
             except AttributeError:
@@ -121,7 +121,7 @@ def test_factory_with_a_generator(tmp_path):
             if type(size) is int:
                 size = (size,) + more_size
             elif more_size or type(size) is not tuple:
-                size = separate_ints_of(size, more_size, "rand", "size", 1)
+                size = separate_ints_of(size, more_size, True, "rand", "size", 1)
             if dtype is not None and type(dtype) is not Dtype:
                 dtype = dtype_of(dtype, "rand", "dtype")
             if layout is not None or device is not None or pin_memory is not False:

@@ -51,7 +51,7 @@ def test_a_renamed_argument(tmp_path):
                 return old_call(sum_to, (sum_to,), (input, size, *more_size), {"strict": strict, "shape": shape})
             if state.interceptors and intercepts(sum_to, input):
         ''').splitlines()
-    assert "call(sum_to, input, size, *more_size, strict=strict)" in function
+    assert "call(sum_to, input, *joined_ints(size, more_size, SEPARATE_INTS), strict=strict)" in function
     assert definition(files, "generated/registry/view.py", "OLD_CALLS") == expected("""
         OLD_CALLS = (
             (

@@ -26,7 +26,7 @@ def test_view_with_separate_ints(tmp_path):
             if type(size) is int:
                 size = (size,) + more_size
             elif more_size or type(size) is not tuple:
-                size = separate_ints_of(size, more_size, "view", "size", 2)
+                size = separate_ints_of(size, more_size, True, "view", "size", 2)
             try:
                 input_array = input._mt_array
             except AttributeError:
