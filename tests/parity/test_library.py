@@ -230,20 +230,6 @@ def every_combination_of_keys(T, namespace):
 
 
 @program
-def handles_of_an_op_that_is_defined_again(T, namespace):
-    found = []
-    packet = overload = None
-    for factor in (2, 3):
-        with T.library._scoped_library(namespace, "FRAGMENT") as library:
-            library.define("foo(Tensor x) -> Tensor")
-            library.impl("foo", lambda x, factor=factor: x * factor, "CPU")
-            packet = packet or getattr(T.ops, namespace).foo
-            overload = overload or packet.default
-            found += [tried(getattr(T.ops, namespace).foo, T.ones(1)), overload(T.ones(1))]
-    return found
-
-
-@program
 def the_same_definition_written_in_other_ways(T, namespace):
     library = T.library.Library(namespace, "FRAGMENT")
     library.define("foo(Tensor x) -> Tensor")

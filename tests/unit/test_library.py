@@ -326,3 +326,17 @@ class TestStraightCalls:
         del Marked
         gc.collect()
         assert alive() is None
+
+
+def test_handles_of_an_op_that_is_defined_again():
+    """In PyTorch they point to memory that was freed: what they give depends on what came there since."""
+    found = []
+    packet = overload = None
+    for factor in (2, 3):
+        with torch.library._scoped_library("unit_again", "FRAGMENT") as library:
+            library.define("foo(Tensor x) -> Tensor")
+            library.impl("foo", lambda x, factor=factor: x * factor, "CPU")
+            packet = packet or torch.ops.unit_again.foo
+            overload = overload or packet.default
+            found += [packet(torch.ones(1)).item(), overload(torch.ones(1)).item()]
+    assert found == [2, 2, 3, 3]
