@@ -37,9 +37,10 @@ class KernelWatch:
     def begin(self, index: int) -> Event:
         """A launch comes: put an event before it on its stream."""
         begun = Event(timed=True)
-        if index not in self._first:
-            self._first[index] = time.perf_counter_ns() / 1e3, begun
         begun.record(stream.current(index))
+        if index not in self._first:
+            begun.synchronize()  # or what comes on other streams could be earlier
+            self._first[index] = time.perf_counter_ns() / 1e3, begun
         return begun
 
     def end(self, name: str, index: int, begun: Event) -> None:
