@@ -118,8 +118,9 @@ class _Pointwise(_Form):
         dims = max((len(array.shape) for array in _arrays(args)), default=0)
         target = None if out is None else _mapped(out, partial(_small_target, dims, expanded))
         operands = [target if value is out and out is not None else _single(value) for value in args]
+        first = type(operands[0]) if type(operands[0]) in _NUMBERS else np.ndarray
         try:
-            self.kernel(*operands, **({} if target is None else {"out": target}))
+            kernel_table(self.op)[first](*operands, **({} if target is None else {"out": target}))
         except NotImplementedError:  # of a dtype, which the device may have
             pass
 

@@ -358,7 +358,7 @@ def index(promotion: None) -> Kernel:
 
 def _places(index: Any) -> Sequence[Any]:
     """An index; a mask as the places where it is true, if it has any data."""
-    if index is None or index.dtype != BOOL:
+    if index is None or index.dtype not in (BOOL, np.uint8):
         return [index]
     if not isinstance(index, np.ndarray):
         raise _depends_on_data("index.Tensor")
