@@ -11,6 +11,7 @@ from mindtorch.distributed.world import default_group as _get_default_group  # n
 from mindtorch.distributed.world import default_pg_timeout, get_rank, get_world_size
 from mindtorch.distributed.world import get_default_store as _get_default_store  # noqa: F401
 from mindtorch.distributed.world import group_named as _resolve_process_group  # noqa: F401
+from mindtorch.distributed.world import world_state as _world  # noqa: F401
 
 
 def _rank_not_in_group(group: Any) -> bool:

@@ -36,6 +36,14 @@ def test_one_process_alone(group):
     assert (dist.get_rank(), dist.get_world_size(), dist.get_backend()) == (0, 1, "gloo")
 
 
+def test_private_names_that_libraries_use(group):
+    module = dist.distributed_c10d
+    assert module._get_default_group() is module._world.default_pg is dist.group.WORLD
+    assert module._resolve_process_group(dist.group.WORLD.group_name) is dist.group.WORLD
+    assert module._get_default_store() is not None and not module._rank_not_in_group(None)
+    assert module._get_group_size(None) == 1 and module.all_reduce is dist.all_reduce
+
+
 def test_saved_tensors_that_a_collective_changes_are_found(group):
     x = torch.ones(3, requires_grad=True)
     y = x.exp()
