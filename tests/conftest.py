@@ -60,7 +60,18 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def pytest_collection_finish():
-    """Collecting garbage, as many tests do, need not look at tens of thousands of tests each time."""
+    _set_aside()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    if nextitem is not None and nextitem.path != item.path:
+        _set_aside()
+
+
+def _set_aside():
+    """Collecting garbage, as many tests do, need not look each time at tens of thousands of tests, and at what other
+    files have cached: a model of all ops alone takes half a second."""
     gc.collect()
     gc.freeze()
 

@@ -22,12 +22,17 @@ def pytest_pycollect_makemodule(module_path, parent):
     return Skipped.from_parent(parent, path=module_path) if torch is None else None
 
 
+# torch warns about its own parts when forward mode loads; what it advises against is called all the same.
+MARKS = [
+    pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
+    *[pytest.mark.filterwarnings(f"ignore:{text}:UserWarning") for text in ADVICE],
+]
+
+
 def pytest_collection_modifyitems(items):
-    """torch warns about its own parts when forward mode loads; what it advises against is called all the same."""
     for item in items:
-        item.add_marker(pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"))
-        for text in ADVICE:
-            item.add_marker(pytest.mark.filterwarnings(f"ignore:{text}:UserWarning"))
+        for mark in MARKS:
+            item.add_marker(mark)
 
 
 @pytest.fixture(autouse=True, scope="session")
