@@ -22,6 +22,9 @@ PYTEST := $(PY) -m pytest -q $(ORDER:%=--order=%)
 # One thread per worker: the workers already use the cores.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
+# Tests start hundreds of processes: what one of them has compiled the others read, also where the environment forbids to
+# write it (as those of containers do), which makes each import take three times as long.
+export PYTHONDONTWRITEBYTECODE :=
 
 ifeq ($(PROCESSOR),old)
 export OPENBLAS_CORETYPE := Haswell

@@ -13,6 +13,6 @@ HEADER = "samples of the day: " + ("all" if ALL else f"{_SEED}={SEED} (all with 
 
 
 def some(cases, share):
-    """One of so many cases, others each day; at least one of them."""
+    """One of so many cases, others each day; at least one of them if there are any."""
     cases = list(cases)
-    return cases if ALL else sorted(random.Random(SEED).sample(cases, max(1, len(cases) // share)))
+    return cases if ALL or not cases else sorted(random.Random(SEED).sample(cases, max(1, len(cases) // share)))

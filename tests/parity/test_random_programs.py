@@ -1,4 +1,4 @@
-"""Random programs do the same in mindtorch as in PyTorch, statement by statement.
+"""Random programs do the same in mindtorch as in PyTorch, statement by statement: one plain one in two each day.
 
 MINDTORCH_RANDOM_PROGRAMS=9000 runs more of them, MINDTORCH_RANDOM_SEED=5000 others; `make fuzz` runs whole ones for a
 chosen time.
@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import mindtorch
+from tests.daily import some
 from tests.parity.known import Cause
 from tests.parity.random_programs import failure, failures
 from tests.parity.random_torch_faults import PROOFS
@@ -25,7 +26,11 @@ KNOWN: dict[int, Cause] = {}
 
 @pytest.mark.parametrize(
     ("kind", "first"),
-    [(kind, first) for kind, share in SHARES.items() for first in range(FIRST, FIRST + COUNT // share, GROUP)],
+    [
+        (kind, first)
+        for kind, share in SHARES.items()
+        for first in some(range(FIRST, FIRST + COUNT // share, GROUP), 2 if kind == "plain" else 1)
+    ],
 )
 def test_random_programs(kind, first):
     known = KNOWN if kind == "whole" else ()
