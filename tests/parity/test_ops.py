@@ -77,12 +77,18 @@ def is_compared(op, dtype):
     return dtype in dtypes_of(op) or not op.schema.name.startswith("_")
 
 
-@pytest.mark.parametrize("dtype", EVERY_DTYPE)
+def compared_samples(op, dtypes):
+    for dtype in dtypes:
+        if is_compared(op, dtype):
+            yield from samples_of(op, dtype)
+
+
+# Some dtypes in a test: with one in each, pytest and its workers take as long to report as the tests themselves.
 @pytest.mark.parametrize("op", OPS, ids=names(OPS))
-def test_forward(op, dtype):
+def test_forward(op):
     """Value, dtype, shape, strides, whether the result is a view; for dtypes the op does not have, the error."""
     problems = []
-    for sample in samples_of(op, dtype) if is_compared(op, dtype) else ():
+    for sample in compared_samples(op, EVERY_DTYPE):
         (actual, *_), (expected, *_) = both(op, sample)
         text = outcome_difference(actual, expected, cancels=op.family == "nn")  # long sums of products
         if actual.error is None:
@@ -101,13 +107,13 @@ def view_difference(actual, expected):
 INPLACE = [op for op in OPS if variant(op, "inplace")]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool", "complex64", "bfloat16", "uint8"])
 @pytest.mark.parametrize("op", INPLACE, ids=names(INPLACE))
-def test_inplace(op, dtype):
+def test_inplace(op):
     """The in-place variant: the written tensor, the returned object, the version counter, the error."""
     op = variant(op, "inplace")
     problems = []
-    for sample in inplace_samples(op, dtype):
+    dtypes = ("float32", "float64", "int64", "bool", "complex64", "bfloat16", "uint8")
+    for sample in (each for dtype in dtypes for each in inplace_samples(op, dtype)):
         if isinstance(sample.args[0], (int, float)):
             continue
         (actual, args, _), (expected, peer_args, _) = both(op, sample)
@@ -126,14 +132,13 @@ def test_inplace(op, dtype):
 OUT = [op for op in OPS if (found := variant(op, "out")) and len(found.schema.out_arguments) == 1]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int64", "complex64", "bool"])
 @pytest.mark.parametrize("op", OUT, ids=names(OUT))
-def test_out(op, dtype):
+def test_out(op):
     """out= with an empty tensor (resized), one of the right shape but transposed strides, and one of another dtype."""
     form = variant(op, "out")
     name = form.schema.out_arguments[0].name
     problems = []
-    for sample in samples_of(op, dtype) if is_compared(op, dtype) else ():
+    for sample in compared_samples(op, ("float32", "int64", "complex64", "bool")):
         sample = replace(sample, kwargs=without_dtype(form, sample.kwargs))
         for kind in ("laid out",) if op.schema.name.startswith("_") else ("empty", "float64", "laid out"):
             results = []
@@ -272,14 +277,28 @@ def gradients(T, op, sample, order):
     return list(T.autograd.grad(again, inputs, [weights_like(T, t, 2) for t in again], allow_unused=True))
 
 
-@pytest.mark.parametrize("order", [1, 2], ids=["first", "second"])
-@pytest.mark.parametrize("dtype", ["float64", "complex128", "float32"])
-@pytest.mark.parametrize("op", DIFFERENTIABLE, ids=names(DIFFERENTIABLE))
-def test_gradient(op, dtype, order):
-    """Gradients, second gradients and the names of the nodes."""
-    is_wrong = {1: "first", 2: "second"}[order] in WRONG_IN_TORCH.get(op.name, ())
-    if is_wrong or dtype not in dtypes_of(op) or (dtype == "float32" and order == 2):
-        pytest.skip(f"{op.name} has no such derivative to compare")
+def compared_derivatives(what, *dtypes):
+    """Parameters of a test: the ops with this derivative, and the dtypes."""
+    return [
+        pytest.param(op, dtype, id=f"{op.name}-{dtype}")
+        for op in DIFFERENTIABLE
+        for dtype in dtypes
+        if dtype in dtypes_of(op) and what not in WRONG_IN_TORCH.get(op.name, ())
+    ]
+
+
+@pytest.mark.parametrize("op, dtype", compared_derivatives("first", "float64", "complex128", "float32"))
+def test_gradient(op, dtype):
+    """Gradients, and the names of the nodes."""
+    check_gradients(op, dtype, 1)
+
+
+@pytest.mark.parametrize("op, dtype", compared_derivatives("second", "float64", "complex128"))
+def test_second_gradient(op, dtype):
+    check_gradients(op, dtype, 2)
+
+
+def check_gradients(op, dtype, order):
     problems = []
     for sample in samples_of(op, dtype):
         results = [outcome(gradients, (T, op, sample, order), {}) for T in (mindtorch, torch)]
@@ -307,12 +326,9 @@ def tangents(T, op, sample):
         return [forward_ad.unpack_dual(tensor).tangent for tensor in tensors_in(T, results)]
 
 
-@pytest.mark.parametrize("dtype", ["float64", "complex128"])
-@pytest.mark.parametrize("op", DIFFERENTIABLE, ids=names(DIFFERENTIABLE))
+@pytest.mark.parametrize("op, dtype", compared_derivatives("forward mode", "float64", "complex128"))
 def test_forward_mode(op, dtype):
     """Forward-mode tangents."""
-    if dtype not in dtypes_of(op) or "forward mode" in WRONG_IN_TORCH.get(op.name, ()):
-        pytest.skip(f"{op.name} does not compute on {dtype}")
     problems = []
     for sample in samples_of(op, dtype):
         if any(spec.layout == "expanded" for spec in specs_in(sample)):
