@@ -28,10 +28,16 @@ def pytest_sessionstart(session):
         terminal.write_line(f"tests in random order: --order={seed}")
 
 
+# A test or a set-up of these takes up to a minute, in processes of its own. One worker begins with them: if it came to
+# them at the end, the others would wait for it, and if they were split between two workers, each would do the set-up.
+LONG = {"test_add_an_op.py", "test_npu_absent.py", "test_other_devices.py", "test_types.py"}
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
     if config.option.order is not None:
         items[:] = shuffled(items, config.option.order)
+    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 def shuffled(items, seed):
