@@ -27,7 +27,15 @@ class AutogradMeta:
     tangents: Any = None  # of forward AD: a `Tangents` of dispatch/tangents.py
     base: Any = None  # the root tensor, on views only
     inference = False  # made in inference mode, outside of autograd for good
-    left: Any = None  # the edge inside a transform that is over, which is shown still; see func/leaks.py
+    left: Any = None  # what it is in a transform that is over, which is shown still: a `Left` of func/leaks.py
+
+
+class OverMeta(AutogradMeta):
+    """That of the node of a leaf which the function of a transform has made, once the transform is over: nothing of the
+    leaf itself, to which no gradient gets from outside. `graph`: a `GraphOver` of func/leaks.py."""
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
 
 
 class ViewMeta(AutogradMeta):
@@ -55,6 +63,17 @@ def takes_part(tensor: Any) -> bool:
 
 
 def edge_left(tensor: Any) -> Any:
-    """The edge that a tensor had in a transform that is over and has nothing to do with the graph outside."""
+    """The edge that a tensor has in the transform that it has left, `()` if it has none there; None if it has left
+    none."""
     meta = tensor._mt_meta
-    return None if meta is None else meta.left
+    return None if meta is None or meta.left is None else meta.left.edge
+
+
+def lefts_of(tensor: Any) -> list[Any]:
+    """What a tensor is in the transforms that it has left, the innermost first."""
+    left = None if tensor._mt_meta is None else tensor._mt_meta.left
+    found = []
+    while left is not None:
+        found.append(left)
+        left = left.outer
+    return found

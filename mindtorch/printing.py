@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch.autograd.history import edge_of
+from mindtorch.autograd.hooks_in_levels import shown_node
+from mindtorch.autograd_meta import lefts_of
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.captures import depths_of
 from mindtorch.dispatch.tangents import tangent_of
 from mindtorch.dtype import bool as bool_dtype
 from mindtorch.dtype import complex64, complex128, dtype, float64, get_default_dtype, int64
 from mindtorch.layout import strided
-from mindtorch.tensor import Tensor, wrap
+from mindtorch.tensor import Tensor, edge_to, wrap
 
 
 @dataclass
@@ -36,6 +39,8 @@ PROFILES: dict[str, dict[str, Any]] = {
 }
 
 options = PrintOptions()
+
+_OVER = -2  # the level that is shown of a transform that is over
 
 # The library's own classes, such as Parameter, are printed as "tensor(...)"; others under their own name.
 LIBRARY = __name__.partition(".")[0]
@@ -198,9 +203,10 @@ def _row(texts: list[str], gap: bool, indent: int, width: int) -> str:
 
 def tensor_str(tensor: Tensor, contents: str | None = None) -> str:
     """The text of `repr(tensor)`; `contents` replaces the elements."""
-    depths = depths_of(tensor)
-    if depths or type(tensor._mt_array) is BatchedArray:
-        return _str_in_transforms(tensor._mt_array, depths, None if depths else tensor._mt_edge or None)
+    depths, lefts = depths_of(tensor), lefts_of(tensor)
+    if depths or lefts or type(tensor._mt_array) is BatchedArray:
+        levels = [*[(left.graph.depth, _OVER) for left in lefts], *[(depth, depth) for depth in depths]]
+        return _str_in_transforms(tensor._mt_array, sorted(levels, reverse=True), None if depths else _edge(tensor))
     return _plain_str(tensor, contents)
 
 
@@ -217,17 +223,24 @@ def _plain_str(tensor: Tensor, contents: str | None = None) -> str:
     return f"Parameter({text})" if getattr(tensor, "_is_param", False) else text
 
 
-def _str_in_transforms(array: Any, depths: Sequence[int], edge: Any) -> str:
+def _edge(tensor: Tensor) -> Any:
+    """The edge that a tensor has outside of transforms."""
+    edge = tensor._mt_edge if type(tensor._mt_array) is BatchedArray else edge_of(tensor)
+    return edge_to(*shown_node(edge)) if edge else None
+
+
+def _str_in_transforms(array: Any, levels: Sequence[tuple[int, int]], edge: Any) -> str:
     """A tensor inside transforms as torch shows it: wrapped once for each, the innermost one first.
 
-    `depths` are those of transforms that differentiate. What `vmap` wraps has all samples, and their history.
+    `levels` are the depths of transforms that differentiate, and the numbers that are shown for them. What `vmap` wraps
+    has all samples, and their history.
     """
     batched_at = array.level.depth if type(array) is BatchedArray else 0
-    if depths and depths[0] > batched_at:
-        start, value = f"GradTrackingTensor(lvl={depths[0]}, ", _str_in_transforms(array, depths[1:], edge)
+    if levels and levels[0][0] > batched_at:
+        start, value = f"GradTrackingTensor(lvl={levels[0][1]}, ", _str_in_transforms(array, levels[1:], edge)
     elif batched_at:
         start = f"BatchedTensor(lvl={batched_at}, bdim={array.bdim}, "
-        value = _str_in_transforms(array.inner, depths, edge)
+        value = _str_in_transforms(array.inner, levels, edge)
     else:
         whole = wrap(array)
         whole._mt_edge = edge

@@ -233,9 +233,8 @@ def _edge_of_input(value: Any) -> Any:
         return edge_to(value.node, value.output_nr)
     if not isinstance(value, Tensor):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(value)}")
-    if left := edge_left(value):
-        return left
-    edge = edge_of(value)
+    left = edge_left(value)
+    edge = edge_of(value) if left is None else left or None
     if edge is None or (edge and is_over(edge[0])) or (_thread.transforms and not value.requires_grad):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     return edge or edge_to(AccumulateGrad(value))  # a new node, to which nothing leads
@@ -277,7 +276,7 @@ def _implicit_gradient(output: Any) -> Tensor | None:
     """A one for a scalar output."""
     if not isinstance(output, (Tensor, GradientEdge)):
         raise AssertionError("Expected output to be a torch.Tensor")
-    if isinstance(output, Tensor) and not (takes_part(output) or edge_left(output)):
+    if isinstance(output, Tensor) and not _is_shown_to_require_grad(output):
         return None  # refused later, with its index
     shape, dtype = _shape_and_dtype(output)
     if any(size != 1 for size in shape):
@@ -289,6 +288,11 @@ def _implicit_gradient(output: Any) -> Tensor | None:
         if isinstance(output, Tensor)
         else ops.ones(shape, dtype=dtype)
     )
+
+
+def _is_shown_to_require_grad(output: Tensor) -> bool:
+    left = edge_left(output)
+    return takes_part(output) if left is None else bool(left)
 
 
 def _check_gradient(index: int, output: Any, grad: Tensor) -> None:

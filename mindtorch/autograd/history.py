@@ -14,7 +14,7 @@ from weakref import ref
 from mindtorch import state
 from mindtorch.autograd.accumulate_grad import ONE_OWNER, AccumulateGrad
 from mindtorch.autograd.copy_slices import CopySlices
-from mindtorch.autograd.hooks_in_levels import shown_output
+from mindtorch.autograd.hooks_in_levels import is_over, shown_node, shown_output
 from mindtorch.autograd_meta import (
     DEFAULT,
     INFERENCE,
@@ -232,6 +232,8 @@ def check_inplace(tensor: Tensor) -> None:
     meta = tensor._mt_meta
     if meta is None:
         return
+    if meta.left is not None:
+        _check_left(tensor, meta.left)
     if meta.base is not None:
         if _is_input_of_level(meta):
             raise _leaf_write()
@@ -241,6 +243,20 @@ def check_inplace(tensor: Tensor) -> None:
             raise RuntimeError(f"{written} that requires grad is being used in an in-place operation.")
     if meta.requires_grad:
         raise _leaf_write()
+
+
+def _check_left(tensor: Tensor, left: Any) -> None:
+    """Refuse to write what is another tensor outside of the transform that it has left, whose history does not
+    follow: an input, or what the function has returned, too."""
+    edge = tensor._mt_edge
+    is_input = bool(edge) and is_over(edge[0])
+    if is_input and shown_node(edge)[0].begins:
+        raise _leaf_write()
+    if is_input or (left.returned is not None and left.returned() is not None):
+        raise RuntimeError(
+            "A tensor that was kept by the function of a transform cannot be written in place after the transform if "
+            "it was given to the function or returned by it, and is part of a graph. Write the tensor outside instead."
+        )
 
 
 def _leaf_write() -> RuntimeError:

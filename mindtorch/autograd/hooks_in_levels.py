@@ -6,10 +6,12 @@ other the gradients of samples, of which a hook that runs outside of the level s
 the nodes of the views at its borders.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 from mindtorch import state
+from mindtorch.autograd_meta import OverMeta
 from mindtorch.batched_array import Level, levels_of
 from mindtorch.dispatch.namespace import ops
 from mindtorch.tensor import Tensor
@@ -25,7 +27,7 @@ def shown_node(edge: Any) -> Any:
     """The `(node, output_nr)` that an edge leads to as programs see it: behind the inputs of transforms that are over,
     and behind the borders of levels of `vmap`, unless nothing but a leaf is there, or the samples are moved."""
     node, output_nr, *_ = edge
-    while is_over(node) or (node.name() in _CROSSINGS and not getattr(node, "out_dim", 0)):
+    while (is_over(node) and node.next_edges) or (node.name() in _CROSSINGS and not getattr(node, "out_dim", 0)):
         following = node.next_edges[0]
         if following is None or (following[0].begins and "RemoveBatchDim" in node.name()):
             break
@@ -40,8 +42,8 @@ def shown_next(edge: Any) -> Any:
 
 
 def is_over(node: Any) -> bool:
-    """Whether a node is the input of a transform that is over."""
-    return node.begins and not node.accumulates and not node.is_open
+    """Whether a node is the input of a transform that is over, or a leaf that its function has made."""
+    return node.begins and (type(node.meta) is OverMeta if node.accumulates else not node.is_open)
 
 
 def shown_output(edge: Any) -> str:
@@ -60,6 +62,29 @@ class HookOfLevel:
 
     def __call__(self, *values: Any) -> Any:
         return self.hook(*values) if (_thread.differentiated or _thread.own_tensors) is self.own else None
+
+
+class HooksInside:
+    """The hooks of a tensor, to which more may be added, as they are in the graph of the transform that is over, for
+    whose function they were registered."""
+
+    def __init__(self, hooks: Any) -> None:
+        self._hooks = hooks
+
+    def values(self) -> list[Callable]:
+        return [_inside_of_it(each) for each in self._hooks.values()]
+
+    def __len__(self) -> int:
+        return len(self._hooks)
+
+
+def hooks_inside(hooks: Any) -> Any:
+    """The same of the hooks of a node, whose copy has its own."""
+    return hooks and OrderedDict([(number, _inside_of_it(hook)) for number, hook in hooks.items()])
+
+
+def _inside_of_it(hook: Callable) -> Callable:
+    return hook.hook if type(hook) is HookOfLevel else hook
 
 
 def in_its_level(hook: Callable, own: Any) -> Callable:

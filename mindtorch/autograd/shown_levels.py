@@ -10,6 +10,7 @@ from typing import Any
 from mindtorch import state
 from mindtorch.autograd.detaching import DetachedInside
 from mindtorch.autograd.history import edge_of, noted_edge
+from mindtorch.autograd.hooks_in_levels import is_over
 from mindtorch.autograd_meta import ViewMeta, edge_left, takes_part
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.captures import OwnTensors, owner_of
@@ -59,8 +60,11 @@ def is_sample(tensor: Tensor, own: OwnTensors | None) -> bool:
 
 def shown_edge(tensor: Tensor) -> Any:
     """The edge of a tensor that programs may ask for gradients; None if it does not require grad."""
-    edge = edge_left(tensor) or tensor._mt_edge or edge_of(tensor)
-    if not edge or (_thread.transforms and is_hidden(tensor)):
+    left = edge_left(tensor)
+    if left is not None:
+        return left or None
+    edge = tensor._mt_edge or edge_of(tensor)
+    if not edge or ((_thread.transforms or type(tensor._mt_array) is BatchedArray) and is_hidden(tensor)):
         return None
     return edge
 
@@ -72,7 +76,7 @@ def _leads_to(node: Any, own: OwnTensors | None) -> bool:
         node = waiting.pop()
         if node.begins:
             if node.accumulates:
-                is_own = own is None or own.made.has(node.leaf)
+                is_own = not is_over(node) and (own is None or own.made.has(node.leaf))
             else:
                 is_own = own is not None and node.depth == own.depth
             if is_own:

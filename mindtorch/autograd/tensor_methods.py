@@ -20,7 +20,7 @@ from mindtorch.autograd.history import (
     stop_requiring_grad,
 )
 from mindtorch.autograd.hooks import RemovableHandle, add_hook, registering
-from mindtorch.autograd.hooks_in_levels import in_its_level, shown_node
+from mindtorch.autograd.hooks_in_levels import HooksInside, in_its_level, shown_node
 from mindtorch.autograd.node import Node
 from mindtorch.autograd.shown_levels import is_hidden, is_shown_as_leaf
 from mindtorch.autograd_meta import AutogradMeta, edge_left, takes_part
@@ -42,9 +42,12 @@ class FlagMethods:
 
     @property
     def requires_grad(self: Any) -> bool:
+        meta = self._mt_meta
+        if meta is not None and meta.left is not None:
+            return bool(meta.left.edge)
         if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_hidden(self):
             return False
-        return takes_part(self) or edge_left(self) is not None
+        return takes_part(self)
 
     @requires_grad.setter
     def requires_grad(self: Any, value: Any) -> None:
@@ -71,24 +74,30 @@ class FlagMethods:
 
     @property
     def grad_fn(self: Any) -> Node | None:
-        if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_shown_as_leaf(self):
-            return None
-        edge = edge_left(self) or self._mt_edge or edge_of(self)
+        edge = edge_left(self)
+        if edge is None:
+            if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_shown_as_leaf(self):
+                return None
+            edge = self._mt_edge or edge_of(self)
         if not edge or edge[0].begins:
             return None
         return shown_node(edge)[0] if state.batch_levels else edge[0]
 
     @property
     def is_leaf(self: Any) -> bool:
-        if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_shown_as_leaf(self):
-            return True
-        edge = edge_left(self) or self._mt_edge or edge_of(self)
+        edge = edge_left(self)
+        if edge is None:
+            if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_shown_as_leaf(self):
+                return True
+            edge = self._mt_edge or edge_of(self)
         return not edge or edge[0].begins
 
     @property
     def output_nr(self: Any) -> int:
-        edge = self._mt_edge or (self._mt_meta.edge if is_view(self) else None)
-        return 0 if edge is None else edge[1]
+        edge = edge_left(self)
+        if edge is None:
+            edge = self._mt_edge or (self._mt_meta.edge if is_view(self) else None)
+        return edge[1] if edge else 0
 
     @property
     def name(self: Any) -> str | None:
@@ -126,19 +135,25 @@ def _detach_from_transform(tensor: Tensor) -> bool:
 
 
 def _set_requires_grad(tensor: Tensor, value: bool) -> None:
-    left = edge_left(tensor)
-    edge = left or (edge_of(tensor) if may_be_taken_again(tensor) else noted_edge(tensor))
-    is_inner = bool(edge) and not (edge[0].accumulates or (left and edge[0].begins))
+    edge = edge_left(tensor)
+    has_left = edge is not None
+    if edge is None:
+        edge = edge_of(tensor) if may_be_taken_again(tensor) else noted_edge(tensor)
+    is_inner = bool(edge) and not edge[0].accumulates
     if is_inner and not value:
         raise errors.only_leaf_flag(value)
     if not value:
-        if left:
-            tensor._mt_meta.left = None
-        stop_requiring_grad(tensor)
+        if has_left:
+            tensor._mt_meta.left.stop_requiring_grad()
+        else:
+            stop_requiring_grad(tensor)
         return
     if not _is_differentiable(tensor.dtype):
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if is_inner:
+        return
+    if has_left:
+        tensor._mt_meta.left.require_grad(tensor)
         return
     if tensor.is_inference():
         if not _thread.inference:
@@ -209,6 +224,8 @@ class GradMethods:
         alias = alias_of(self)
         if _thread.transforms:
             _stay_where(alias, self)
+        if self._mt_meta is not None and self._mt_meta.left is not None:
+            _leave_like(alias, self)
         if self.is_inference():
             autograd_meta(alias).inference = True
             if not _thread.inference and alias._mt_version is None:
@@ -220,6 +237,8 @@ class GradMethods:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {errors.type_name(value)}")
         where = _innermost_transform(self) if _thread.transforms else None
+        if where is None and edge_left(self) is not None:
+            where = "under vmap" if type(self._mt_array) is BatchedArray else "inside functorch"
         if where is not None:
             raise RuntimeError(f"mutating directly with `.data` {where} transform is not allowed.")
         if type(value._mt_array) is not type(self._mt_array):
@@ -251,9 +270,18 @@ def _stay_where(alias: Tensor, tensor: Tensor) -> None:
         _thread.own_tensors.made.discard(alias)
 
 
+def _leave_like(alias: Tensor, tensor: Tensor) -> None:
+    """Have the data of a tensor that has left a transform be the tensor itself outside of it."""
+    alias._mt_edge = edge_of(tensor) or None
+    autograd_meta(alias).left = tensor._mt_meta.left.of_data()
+
+
 def _is_inner(tensor: Tensor) -> bool:
     """Whether a tensor is known to be no leaf; also of a view that may not be read any more."""
-    edge = edge_left(tensor) or noted_edge(tensor)
+    edge = edge_left(tensor)
+    if edge is not None:
+        return bool(edge) and not edge[0].begins
+    edge = noted_edge(tensor)
     return bool(edge) and not edge[0].begins and not is_hidden(tensor)
 
 
@@ -305,7 +333,9 @@ class HookMethods:
     def register_hook(self: Any, hook: Callable) -> RemovableHandle:
         """Call `hook(grad)` when the gradient of this tensor is known; a tensor that it returns replaces the
         gradient."""
-        own = owner_of(self) if _thread.transforms else None
+        own: Any = owner_of(self) if _thread.transforms else None
+        if self._mt_meta is not None and self._mt_meta.left is not None:
+            own = self._mt_meta.left.graph
         with registering:
             meta = self._prepare_hooks()
             meta.hooks, handle = add_hook(meta.hooks, in_its_level(hook, own))
@@ -314,17 +344,18 @@ class HookMethods:
     def _prepare_hooks(self: Any) -> Any:
         """Make room for hooks. A view that may not be read any more is asked for its place in the graph only for the
         first of them."""
-        if not self.requires_grad and (_thread.transforms or edge_of(self) is None):
+        left = edge_left(self)
+        if not self.requires_grad and (left is not None or _thread.transforms or edge_of(self) is None):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         meta = autograd_meta(self)
         if meta.hooks is not None and may_be_taken_again(self):
             edge_of(self)  # if it is taken again, it forgets the hooks of what it was
         if meta.hooks is None:
             meta.hooks = OrderedDict()
-            edge = edge_of(self)
+            edge = edge_of(self) if left is None else left
             meta.hooks = hooks = OrderedDict()  # a view that was taken again has forgotten the others
             if edge and not edge[0].accumulates:
-                edge[0].add_tensor_hooks(edge[1], hooks)
+                edge[0].add_tensor_hooks(edge[1], hooks if left is None else HooksInside(hooks))
         return meta
 
     def register_post_accumulate_grad_hook(self: Any, hook: Callable) -> RemovableHandle:
@@ -358,9 +389,10 @@ class HookMethods:
         """Store the gradient in `.grad` although the tensor is no leaf."""
         if self.retains_grad:
             return
-        if self.requires_grad and not may_be_taken_again(self) and not noted_edge(self):
+        left = edge_left(self)
+        if left is None and self.requires_grad and not may_be_taken_again(self) and not noted_edge(self):
             return  # a leaf, to which no gradient gets, even if it may not be read any more
-        edge = edge_left(self) or edge_of(self)
+        edge = edge_of(self) if left is None else left or None
         if edge is None or (_thread.transforms and not self.requires_grad):
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if _thread.transforms:

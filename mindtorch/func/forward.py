@@ -15,10 +15,10 @@ from mindtorch.autograd.forward_ad import (
     unpack_dual,
 )
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.captures import OwnTensors, watching_writes
+from mindtorch.dispatch.captures import watching_writes
 from mindtorch.func.arguments import check_outputs, chosen, positions_of, replaced, split_aux
-from mindtorch.func.levels import outside_of_inference, running_transform
-from mindtorch.pytree import TreeSpec, tree_flatten
+from mindtorch.func.levels import Level, outside_of_inference, running_transform
+from mindtorch.pytree import TreeSpec, tree_flatten, tree_map
 from mindtorch.tensor import Tensor
 
 _thread = state.thread
@@ -59,15 +59,17 @@ def jvp_of_arguments(
         )
     _check_tensors(sources, "primals")
     _check_tensors(directions, "tangents")
-    with _forward_level(directions) as own:  # an op that writes a dual tensor writes its tangent, too
+    with _forward_level(directions) as level:  # an op that writes a dual tensor writes its tangent, too
         made = list(map(make_dual, sources, directions))
-        own.give(made)
+        level.own.give(made)
         duals = spec.unflatten(made)
         args = duals if argnums is None else replaced(primals, duals, positions_of(argnums, len(primals)))
         output, aux = split_aux(func(*args), has_aux, _JVP)
         outputs, output_spec = tree_flatten(output)
         check_outputs(outputs, _JVP)
         parts = [_unpacked(each, strict) for each in outputs]
+        tree_map(level.keep, parts)
+        aux = tree_map(level.released, aux) if has_aux else None
     results = tuple(output_spec.unflatten(part) for part in zip(*parts, strict=True))
     return (*results, aux) if has_aux else results
 
@@ -81,7 +83,7 @@ def _check_tensors(values: list, what: str) -> None:
 
 
 @contextmanager
-def _forward_level(args: Sequence[Tensor]) -> Iterator[OwnTensors]:
+def _forward_level(args: Sequence[Tensor]) -> Iterator[Level]:
     """A level of forward AD, in any that other calls of `jvp` have opened; not in a user's own."""
     with (
         outside_of_inference(),
@@ -89,15 +91,18 @@ def _forward_level(args: Sequence[Tensor]) -> Iterator[OwnTensors]:
         watching_writes(args) as own,
         _set_fwd_grad_enabled(True),
     ):
+        derivatives = Level()
+        derivatives.own = own
         enter = enter_inner_level if _thread.jvp_levels else enter_dual_level
         level = enter()
         _thread.dual_levels[level].depth = depth
         _thread.jvp_levels += 1
         try:
-            yield own
+            yield derivatives
         finally:
             _thread.jvp_levels -= 1
             exit_dual_level(level=level)
+            derivatives.let_go()
 
 
 def _unpacked(dual: Tensor, strict: bool) -> tuple[Tensor, Tensor]:

@@ -14,6 +14,7 @@ outside that requires grad, it is kept, and the transform's own backward pass is
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import ref
 
 from mindtorch import state
 from mindtorch.autograd import node_base
@@ -28,13 +29,13 @@ from mindtorch.autograd.history import (
     noted_edge,
 )
 from mindtorch.autograd.node_base import ConnectedNode
-from mindtorch.autograd_meta import DEFAULT, MULTI_OUTPUT, ViewMeta, edge_left
+from mindtorch.autograd_meta import DEFAULT, MULTI_OUTPUT, ViewMeta, lefts_of
 from mindtorch.dispatch.captures import OwnTensors, watching_writes
 from mindtorch.dispatch.tangents import set_tangent, tangent_of
 from mindtorch.dispatch.torch_dispatch import ask_op, dispatching_arguments
 from mindtorch.dispatch.view_recipe import ViewRecipe
 from mindtorch.dispatch.views_from_no_grad import leads_nowhere, nodes_behind
-from mindtorch.func.leaks import let_go
+from mindtorch.func.leaks import GraphOver, is_over_leaf, let_go
 from mindtorch.pytree import tree_leaves
 from mindtorch.tensor import (
     ASK,
@@ -58,7 +59,7 @@ _NO_HOOKS = (
 class LevelInput(ConnectedNode):
     """Where the graph of a level begins; tensors that have it look like leaves. `depth`: how many transforms run."""
 
-    __slots__ = ("is_open", "depth", "requires_grad_outside")
+    __slots__ = ("is_open", "depth", "requires_grad_outside", "leaf", "array", "graph")
 
     begins = True
 
@@ -69,6 +70,9 @@ class LevelInput(ConnectedNode):
         self.is_open = True
         self.depth = _thread.transforms
         self.requires_grad_outside = outer_edge is NOWHERE  # although no gradient gets there
+        self.leaf = ref(alias)
+        self.array = alias._mt_array
+        self.graph: GraphOver | None = None  # once the transform is over
 
     def apply(self, edges: tuple, *grads: Any) -> tuple:
         return grads
@@ -81,6 +85,7 @@ class Level:
         self.records_outside = _thread.grad_enabled
         self.is_running = True  # until the transform itself returns
         self.own = OwnTensors((), 0, None)
+        self.graph = GraphOver(_thread.transforms)
         self._nodes: list[LevelInput] = []
         self._released: dict[int, tuple[Tensor, Tensor]] = {}  # id of a result or a base -> (it, what it is outside)
         self._inputs: dict[int, tuple[Tensor, Tensor]] = {}  # id of the alias -> (alias, the tensor that was given)
@@ -106,6 +111,10 @@ class Level:
         self._inputs[id(alias)] = alias, tensor
         return alias
 
+    def keep(self, tensor: Tensor) -> None:
+        """Note that a tensor is outside what it is inside."""
+        self._released[id(tensor)] = tensor, tensor
+
     def run(self, func: Callable, args: tuple, kwargs: dict) -> Any:
         """Call the function, which may write to its arguments and to what it makes."""
         with watching_writes(tree_leaves((args, kwargs))) as own:
@@ -119,8 +128,10 @@ class Level:
 
     def let_go(self) -> None:
         """What the function has kept of its tensors, and the graph of what was saved, stay without this level."""
-        aliases = [alias for alias, _ in self._inputs.values()]
-        let_go([*aliases, *self.own.made], self._is_outside)
+        returned = list(self._released.values())
+        self._released.clear()
+        tensors = [*[alias for alias, _ in self._inputs.values()], *self.own.made]
+        let_go(tensors, returned, self.graph, set(self._nodes), self.own, self._is_outside)
 
     def released(self, tensor: Any) -> Any:
         """A tensor that the function returned, as it is outside of the level."""
@@ -133,18 +144,31 @@ class Level:
 
     def edge_of(self, tensor: Tensor) -> Any:
         """The edge of an input or a result: an input has one even if it may not be used."""
-        return edge_left(tensor) or (noted_edge(tensor) if id(tensor) in self._inputs else edge_of(tensor))
+        for left in lefts_of(tensor):
+            if left.graph is self.graph:
+                return left.inside
+        return noted_edge(tensor) if id(tensor) in self._inputs else edge_of(tensor)
 
     def _outside(self, tensor: Tensor) -> Tensor:
         meta = tensor._mt_meta
         if type(meta) is ViewMeta:
             base = self.released(meta.base)
-            if base is not meta.base or (meta.edge and not self.records_outside and self._is_made_here(meta.edge)):
+            is_other = base is not meta.base or tensor in self.own.made
+            if is_other or (meta.edge and not self.records_outside and self._is_made_here(meta.edge)):
                 return self._view_outside(tensor, meta, base)
         edge = edge_of(tensor)
-        if not edge or self._is_recorded_outside(edge) or not self._is_made_here(edge):
+        if not edge or not self._is_made_here(edge):
             return tensor
-        return _alias(tensor, self.released)
+        if not self._is_recorded_outside(edge):
+            return _alias(tensor, self.released)
+        return self._apart(tensor, edge) if tensor in self.own.made else tensor
+
+    def _apart(self, tensor: Tensor, edge: Any) -> Tensor:
+        """Another tensor, of the same place in the graph: the function may have kept the one that it has made."""
+        outside = _alias(tensor, self.released)
+        if type(tensor) is Tensor:
+            outside._mt_edge = edge
+        return outside
 
     def _view_outside(self, tensor: Tensor, meta: ViewMeta, base: Tensor) -> Tensor:
         """The same view of what its base is outside, with the history that it has: taken again, it would go back to the
@@ -190,7 +214,7 @@ class Level:
     def _is_outside(self, node: Any) -> bool:
         if type(node) is LevelInput:
             return node.is_open or node.requires_grad_outside
-        return not self.own.made.has(node.leaf)
+        return not (is_over_leaf(node) or self.own.made.has(node.leaf))
 
 
 def _may_become_unreadable(tensor: Tensor) -> bool:

@@ -1,10 +1,14 @@
 """Tensors that leave a transform through a list or a closure: their part in the transform is over, that in the autograd
 around it is not."""
 
-import pytest
+import random
 
+import pytest
+import torch
+
+import mindtorch
 from tests.parity.library_programs import tried
-from tests.parity.programs import assert_same
+from tests.parity.programs import assert_same, outcome
 
 
 def summed(f):
@@ -177,3 +181,181 @@ def test_leaks_into_an_outer_transform(leak):
         return T.func.grad(outer)(T.tensor([1.0, 2.0, 3.0])), [each.detach() for each in values]
 
     assert_same(nested)
+
+
+# -------------------- a tensor is one thing inside, another outside --------------------
+
+
+def tree(node):
+    return node and (node.name(), [tree(each) for each, _ in node.next_functions])
+
+
+def end(node):
+    while any(each for each, _ in node.next_functions):
+        node = next(each for each, _ in node.next_functions if each)
+    return node
+
+
+def leaves(node):
+    following = [each for each, _ in node.next_functions if each]
+    return [node.variable] if hasattr(node, "variable") else [leaf for each in following for leaf in leaves(each)]
+
+
+def backward(t, **options):
+    t.backward(t.detach().clone().fill_(1), **options)
+
+
+def gradients(T, t, *of, **options):
+    return T.autograd.grad(t, of, t.detach().clone().fill_(1), **options)
+
+
+def changed(t, leaf):
+    """What is asked of a leak by writing to it."""
+    return t.mul_(2), facts(t), facts(t * 2), facts(t * leaf)
+
+
+def seen_by_hook(t, ask):
+    seen = []
+    handle = t.register_hook(seen.append)
+    ask()
+    handle.remove()
+    ask()
+    return seen
+
+
+def kept(t, ask):
+    t.retain_grad()
+    ask()
+    return t.retains_grad, t.grad
+
+
+# Of a leak `t`, the input `y` of the function that it comes from, what the function has captured (`w`), what the
+# transform was given (`x`) and another leaf.
+GRAPHS = {
+    "facts": lambda T, t, y, w, x, leaf: (facts(t), facts(t * 2), facts(t.detach()), t.output_nr),
+    "nodes": lambda T, t, y, w, x, leaf: tree(t.grad_fn),
+    "text": lambda T, t, y, w, x, leaf: (repr(t * 0), repr(t.detach() * 0)),
+    "text of itself": lambda T, t, y, w, x, leaf: repr(T.no_grad()(t.zero_)()),
+    "numbers": lambda T, t, y, w, x, leaf: t.numpy().shape,
+    "leaf of the graph": lambda T, t, y, w, x, leaf: (lambda v: (v is t, v is y, facts(v)))(end(t.grad_fn).variable),
+    "leaves outside": lambda T, t, y, w, x, leaf: [(v is w, v is x, facts(v)) for v in leaves((t * leaf).grad_fn)],
+    "backward": lambda T, t, y, w, x, leaf: backward(t),
+    "backward twice": lambda T, t, y, w, x, leaf: (backward(t), backward(t)),
+    "backward again": lambda T, t, y, w, x, leaf: (backward(t, retain_graph=True), backward(t * 2)),
+    "backward outside": lambda T, t, y, w, x, leaf: backward(t * leaf),
+    "backward to y": lambda T, t, y, w, x, leaf: backward(t, inputs=[y]),
+    "backward to w": lambda T, t, y, w, x, leaf: backward(t, inputs=[w]),
+    "to y": lambda T, t, y, w, x, leaf: gradients(T, t, y),
+    "to w": lambda T, t, y, w, x, leaf: gradients(T, t, w),
+    "to x": lambda T, t, y, w, x, leaf: gradients(T, t, x),
+    "to all": lambda T, t, y, w, x, leaf: gradients(T, t, w, x, y, t, allow_unused=True),
+    "outside to y": lambda T, t, y, w, x, leaf: gradients(T, t * 2, y),
+    "outside to t": lambda T, t, y, w, x, leaf: gradients(T, t * 2, t, allow_unused=True),
+    "outside to w": lambda T, t, y, w, x, leaf: gradients(T, t * 2, w),
+    "recorded": lambda T, t, y, w, x, leaf: [
+        (each, tree(each.grad_fn)) for each in gradients(T, t, y, create_graph=True)
+    ],
+    "data": lambda T, t, y, w, x, leaf: (facts(t.data), facts(t.data * 2), t.data, t.data.grad_fn),
+    "new data": lambda T, t, y, w, x, leaf: setattr(t, "data", T.ones(3)),
+    "gradient set": lambda T, t, y, w, x, leaf: (setattr(t, "grad", t.detach() * 0), backward(t), t.grad),
+    "detached in place": lambda T, t, y, w, x, leaf: (t.detach_(), facts(t), facts(t * 2)),
+    "written": lambda T, t, y, w, x, leaf: changed(t, leaf),
+    "written with a leaf": lambda T, t, y, w, x, leaf: (t.mul_(leaf[:1]), facts(t), facts(t * 2)),
+    "flag": lambda T, t, y, w, x, leaf: (t.requires_grad_(), facts(t), facts(t * 2), backward(t), t.grad),
+    "no flag": lambda T, t, y, w, x, leaf: (t.requires_grad_(False), facts(t), facts(t * 2)),
+    "hook": lambda T, t, y, w, x, leaf: seen_by_hook(t, lambda: backward(t, retain_graph=True)),
+    "hook outside": lambda T, t, y, w, x, leaf: seen_by_hook(t, lambda: backward(t * 2, retain_graph=True)),
+    "kept": lambda T, t, y, w, x, leaf: kept(t, lambda: backward(t)),
+    "kept outside": lambda T, t, y, w, x, leaf: kept(t, lambda: backward(t * 2)),
+    "parameter": lambda T, t, y, w, x, leaf: facts(T.nn.Parameter(t)),
+    "another transform": lambda T, t, y, w, x, leaf: (
+        T.func.grad(lambda b: (b * t).sum())(T.ones(3, 3)),
+        [facts(each) for each in (T.func.vjp(lambda b: b * leaf[0], t)[0], T.vmap(lambda b: b * leaf[0])(t))],
+    ),
+}
+OUTSIDE = {
+    **MORE_LEAKS,
+    "with a leaf of the function": lambda T, x, w: T.ones(3, requires_grad=True) * w,
+    "view of the input": lambda T, x, w: x[1:],
+    "view of a captured one": lambda T, x, w: w[1:],
+    "one of several": lambda T, x, w: (x * w).unbind()[0],
+    "of no_grad": lambda T, x, w: T.no_grad()(lambda: x * w)(),
+    "data": lambda T, x, w: (x * w).data,
+    "beside its data": lambda T, x, w: x * w + (x * w).data,
+    "written in part": lambda T, x, w: (lambda z: (z[0].mul_(w[0]), z)[1])(x * 1),
+    "power": lambda T, x, w: x**2 * w,
+    "saved result": lambda T, x, w: (x * w).sigmoid(),
+}
+DEPTHS = {
+    **TRANSFORMS,
+    "jacrev": lambda T, f, x: T.func.jacrev(f)(x),
+    "hessian": lambda T, f, x: T.func.hessian(summed(f))(x),
+    "aux": lambda T, f, x: T.func.grad(lambda y: (y.sum(), f(y)), has_aux=True)(x)[1],
+    "forward aux": lambda T, f, x: T.func.jvp(lambda y: (y * 1, f(y)), (x,), (x,), has_aux=True)[2],
+}
+# What torch shows of a tensor without history when its function returns it, of views that may not be read any more, of
+# a node for what has left one transform of several, and of an input of which a view was written.
+SHOWN_OTHERWISE = {
+    "text of itself": {"one of several", "data", "input", "constant", "without the input", "of no_grad", "detached"},
+    "nodes": {"data", "beside its data"},
+    "written with a leaf": {"input", "view of the input"},
+    "detached in place": {"input"},
+    "written": {"input"},
+}
+REFUSED_IF_RETURNED = ("written", "written with a leaf", "text of itself")  # or without history the result itself
+# torch frees the graph of a leak in the pass of `grad`, also where the same nodes belong to another transform here. It
+# fails in an assertion of its own where a level of another transform takes the place of one that is over.
+TORCHS_OWN = ("backward through the graph a second time", "INTERNAL ASSERT FAILED")
+
+
+def asked_of_graph(T, transform, leak, question, flags):
+    x = T.tensor([1.0, 2.0, 3.0], requires_grad=flags[0])
+    w, leaf = T.tensor([3.0, 1.0, 2.0], requires_grad=flags[1]), T.tensor([1.0, 1.0, 2.0], requires_grad=True)
+    leaked = []
+
+    def f(y):
+        t = OUTSIDE[leak](T, y, w)
+        leaked.append((t, y))
+        return t * 1 if flags[2] else t
+
+    results = T.utils._pytree.tree_leaves(DEPTHS[transform](T, f, x))
+    t, y = leaked[0]
+    answer = tried(GRAPHS[question], T, t, y, w, x, leaf)
+    return answer, x.grad, w.grad, y.grad, leaf.grad, [facts(each) for each in results]
+
+
+@pytest.mark.parametrize("question", GRAPHS)
+def test_inside_and_outside(question):
+    """A sample of the table: each question, after each transform, of some leaks."""
+    chosen = random.Random(question)
+    leaks = sorted(OUTSIDE.keys() - SHOWN_OTHERWISE.get(question, set()))
+    cases = [(transform, leak) for transform in DEPTHS for leak in chosen.sample(leaks, 2)]
+    flags = [tuple(chosen.random() < 0.7 for _ in range(3)) for _ in cases]  # the last: whether the leak isn't returned
+    if question in REFUSED_IF_RETURNED:
+        flags = [(*each[:2], True) for each in flags]
+
+    for case, each in zip(cases, flags, strict=True):
+        own, expected = (
+            outcome(lambda T: tried(asked_of_graph, T, *case, question, each), library)  # noqa: B023
+            for library in (mindtorch, torch)
+        )
+        if not any(text in str(expected) for text in TORCHS_OWN):
+            assert own == expected, f"{case} {each}\nmindtorch: {own}\ntorch:     {expected}"
+
+
+def test_writes_that_are_refused():
+    """What is also a tensor outside, whose history would not follow, is not written."""
+
+    def leak(T):
+        w, leaked = T.tensor([3.0, 1.0, 2.0], requires_grad=True), []
+        result = T.func.vjp(lambda y: (leaked.extend((y, y * w)), leaked[1])[1], w * 1)[0]
+        return leaked, result
+
+    assert_same(lambda T: [facts(each) for each in (*leak(T)[0], leak(T)[1])])
+    leaked, result = leak(mindtorch)
+    for each in leaked:
+        with pytest.raises(RuntimeError, match="Write the tensor outside instead"):
+            each.mul_(2)
+    result.mul_(2)
+    del result
+    leaked[1].mul_(2)
