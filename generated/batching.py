@@ -204,7 +204,7 @@ KERNELS = {
     "alias": rules.view("alias", None),
     "detach": rules.view("detach", None),
     "view": rules.sized("view", None),
-    "view.dtype": rules.view("view.dtype", None),
+    "view.dtype": rules.reinterpreted("view.dtype", None),
     "_reshape_alias": rules.view_with_strides("_reshape_alias", None),
     "transpose.int": rules.view("transpose.int", None),
     "t": rules.transpose_matrix("t", None),

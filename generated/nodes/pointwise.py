@@ -1756,8 +1756,8 @@ class EqBackward1(Node):
         if grad is None:
             return (None, None)
         return (
-            grad.new_zeros(grad.shape) if edges[0] else None,
-            grad.new_zeros(node.other_shape) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[0] else None,
+            ops.zeros(node.other_shape, dtype=grad.dtype, device=grad.device) if edges[1] else None,
         )
 
 
@@ -1769,7 +1769,7 @@ class EqBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (grad.new_zeros(grad.shape),)
+        return (zeros_of_any_sample(grad),)
 
 
 class NeBackward1(Node):
@@ -1781,8 +1781,8 @@ class NeBackward1(Node):
         if grad is None:
             return (None, None)
         return (
-            grad.new_zeros(grad.shape) if edges[0] else None,
-            grad.new_zeros(node.other_shape) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[0] else None,
+            ops.zeros(node.other_shape, dtype=grad.dtype, device=grad.device) if edges[1] else None,
         )
 
 
@@ -1794,7 +1794,7 @@ class NeBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (grad.new_zeros(grad.shape),)
+        return (zeros_of_any_sample(grad),)
 
 
 class LtBackward1(Node):
@@ -1806,8 +1806,8 @@ class LtBackward1(Node):
         if grad is None:
             return (None, None)
         return (
-            grad.new_zeros(grad.shape) if edges[0] else None,
-            grad.new_zeros(node.other_shape) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[0] else None,
+            ops.zeros(node.other_shape, dtype=grad.dtype, device=grad.device) if edges[1] else None,
         )
 
 
@@ -1819,7 +1819,7 @@ class LtBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (grad.new_zeros(grad.shape),)
+        return (zeros_of_any_sample(grad),)
 
 
 class LeBackward1(Node):
@@ -1831,8 +1831,8 @@ class LeBackward1(Node):
         if grad is None:
             return (None, None)
         return (
-            grad.new_zeros(grad.shape) if edges[0] else None,
-            grad.new_zeros(node.other_shape) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[0] else None,
+            ops.zeros(node.other_shape, dtype=grad.dtype, device=grad.device) if edges[1] else None,
         )
 
 
@@ -1844,7 +1844,7 @@ class LeBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (grad.new_zeros(grad.shape),)
+        return (zeros_of_any_sample(grad),)
 
 
 class GtBackward1(Node):
@@ -1856,8 +1856,8 @@ class GtBackward1(Node):
         if grad is None:
             return (None, None)
         return (
-            grad.new_zeros(grad.shape) if edges[0] else None,
-            grad.new_zeros(node.other_shape) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[0] else None,
+            ops.zeros(node.other_shape, dtype=grad.dtype, device=grad.device) if edges[1] else None,
         )
 
 
@@ -1869,7 +1869,7 @@ class GtBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (grad.new_zeros(grad.shape),)
+        return (zeros_of_any_sample(grad),)
 
 
 class GeBackward1(Node):
@@ -1881,8 +1881,8 @@ class GeBackward1(Node):
         if grad is None:
             return (None, None)
         return (
-            grad.new_zeros(grad.shape) if edges[0] else None,
-            grad.new_zeros(node.other_shape) if edges[1] else None,
+            zeros_of_any_sample(grad) if edges[0] else None,
+            ops.zeros(node.other_shape, dtype=grad.dtype, device=grad.device) if edges[1] else None,
         )
 
 
@@ -1894,7 +1894,7 @@ class GeBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,)
-        return (grad.new_zeros(grad.shape),)
+        return (zeros_of_any_sample(grad),)
 
 
 class WhereBackward0(Node):

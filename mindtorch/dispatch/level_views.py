@@ -225,11 +225,12 @@ _OTHER_MEMORY = "vmap: a tensor was written in place through one that looks at a
 
 
 class Crossing:
-    """How the levels of a view differ from those of its base."""
+    """How the levels of a view differ from those of its base; whether that is all (`is_whole`), no strides between."""
 
-    __slots__ = ("array", "entered", "left", "geometry")
+    __slots__ = ("array", "entered", "left", "geometry", "is_whole")
 
-    def __init__(self, view: Any, base: Any) -> None:
+    def __init__(self, view: Any, base: Any, is_whole: bool) -> None:
+        self.is_whole = is_whole
         common = _common(levels_of(view.shape), levels_of(base.shape))
         self.array, self.entered = peeled(view, common)
         root, self.left = peeled(base, common)
@@ -241,10 +242,11 @@ class Crossing:
             tensor = outside(tensor, dim, level)
         if self.left and (tensor.shape, tensor.stride()) != self.geometry:
             raise RuntimeError(_OTHER_MEMORY)
-        view = ops.as_strided(tensor, shape, stride, tensor.storage_offset() + offset)
+        if not self.is_whole or (tensor.shape, tensor.stride()) != (shape, stride):
+            tensor = ops.as_strided(tensor, shape, stride, tensor.storage_offset() + offset)
         for dim, level in self.entered:
-            view = inside(view, dim, level)
-        return view
+            tensor = inside(tensor, dim, level)
+        return tensor
 
 
 def _common(some: tuple, others: tuple) -> int:

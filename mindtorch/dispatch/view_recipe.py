@@ -26,7 +26,7 @@ class ViewRecipe:
     __slots__ = ("shape", "stride", "offset", "dtype", "replays", "crossing")
 
     def __init__(self, view: Tensor, base: Tensor) -> None:
-        self.crossing = Crossing(view._mt_array, base._mt_array) if state.batch_levels else None
+        self.crossing = _crossing_between(view, base) if state.batch_levels else None
         array = view._mt_array if self.crossing is None else self.crossing.array
         self.shape = size_of(array.shape)
         self.stride = strides_of(array)
@@ -48,6 +48,11 @@ class ViewRecipe:
         if self.replays and not left:
             return tensor
         return ops.as_strided(tensor, self.shape, self.stride, tensor.storage_offset() + self.offset)
+
+
+def _crossing_between(view: Tensor, base: Tensor) -> Crossing:
+    is_whole = all(each is not None and each[0] in CROSSINGS for each in _replays(view._mt_meta, base))
+    return Crossing(view._mt_array, base._mt_array, is_whole)
 
 
 def _replays(meta: ViewMeta, base: Tensor) -> Sequence[tuple[Callable, tuple]]:

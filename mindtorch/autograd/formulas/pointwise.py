@@ -129,9 +129,9 @@ def angle_backward(grad, self):
 
 
 def angle_jvp(self_t, self):
-    """Tangent of the phase."""
+    """Tangent of the phase; of a real tensor it is the same for all directions."""
     if not self.is_complex():
-        return ops.zeros_like(self_t)
+        return ops.zeros_like(self)
     squared = self.real * self.real + self.imag * self.imag
     return (self.real * self_t.imag - self.imag * self_t.real) / squared
 

@@ -38,7 +38,19 @@ def _of_one_element(op: str, batch: Batch, input: Any, options: Sequence[Any]) -
 
 
 _TAKE_PARTS = frozenset(("select.int", "slice.Tensor", "split.Tensor", "split_with_sizes", "unbind.int"))
-_KEEP_NO_DIMENSION = frozenset(("transpose.int", "squeeze.dim", "squeeze.dims", "view.dtype"))
+_KEEP_NO_DIMENSION = frozenset(("transpose.int", "squeeze.dim", "squeeze.dims"))
+
+
+def reinterpreted(op: str, promotion: None) -> Kernel:
+    """`view(dtype)`: elements of another size make the last dimension another size, and a sample may have none."""
+
+    def rule(batch: Batch, input: Any, dtype: Any) -> Any:
+        samples = batch.front(input)
+        if not input.ndim and dtype.itemsize != input.itemsize:
+            run(op, run("select.int", samples, 0, 0), dtype)  # raises the error of one sample
+        return run(op, samples, dtype)
+
+    return batched(op, rule)
 
 
 def unfold(op: str, promotion: None) -> Kernel:
