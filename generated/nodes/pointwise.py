@@ -1602,7 +1602,7 @@ class Atan2Backward0(Node):
             return (None, None)
         return (
             grad * other * reciprocal_or_zero(self * self + other * other) if edges[0] else None,
-            -grad * self * reciprocal_or_zero(self * self + other * other) if edges[1] else None,
+            -(grad * self) * reciprocal_or_zero(self * self + other * other) if edges[1] else None,
         )
 
 

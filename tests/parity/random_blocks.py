@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from tests.parity.random_differences import is_differentiable
 from tests.parity.random_runs import Env, is_defined, run
 from tests.parity.random_writer import Maker, Writer, make
 
@@ -27,6 +28,8 @@ _WITHOUT_TANGENTS = re.compile(
 )
 # Views through which torch lets a function write what it has captured.
 _OPEN_VIEWS = re.compile(r"\b(t\d+)(?:\[\.\.\.\]|\.view\(T\.int)")
+_QUOTIENTS = re.compile(r"/|div")
+_NUMBERS = re.compile(r"[-+*/]=? -?\d+\.\d|-?\d+\.\d+\)? [-+*/]|, -?\d+\.\d")  # beside a tensor
 _POWERS = re.compile(r"\*\*|pow")
 # In the copies of a body nothing requires grad, so that `is_avoided` does not see a gradient that hides nan (sgn).
 _OF_VARIABLES = re.compile(r"sgn")
@@ -68,6 +71,8 @@ class Body(Writer):
         tensors = self.env.tensors()
         if self.is_transformed and (
             _is_power_without_tangent(line, tensors)
+            or _is_quotient_without_derivative(line, tensors)
+            or _has_number_of_another_dtype(line, tensors)
             or any(_place(tensors[name]) in self.captured for name in _OPEN_VIEWS.findall(line) if name in tensors)
         ):
             return False
@@ -88,6 +93,25 @@ def _is_power_without_tangent(line: str, tensors: dict[str, Any]) -> bool:
     if not all(are_complex):
         return any(are_complex) or "j" in line or (len(used) > 1 and bool((used[0] < 0).any()))
     return False
+
+
+def _used(line: str, tensors: dict[str, Any]) -> list[Any]:
+    return [tensors[name] for name in _TENSOR.findall(line) if name in tensors]
+
+
+def _is_quotient_without_derivative(line: str, tensors: dict[str, Any]) -> bool:
+    """Whether a statement may divide by zero: the derivatives of torch's tangents are nan there."""
+    used = _used(line, tensors)[-1:]
+    return bool(_QUOTIENTS.search(line) and used and (used[0] == 0).any())
+
+
+def _has_number_of_another_dtype(line: str, tensors: dict[str, Any]) -> bool:
+    """Whether a statement computes with numbers of two dtypes without dimensions: torch's tangents, and its samples,
+    have the wider one."""
+    scalars = {tensor.dtype for tensor in _used(line, tensors) if not tensor.ndim and is_differentiable(tensor)}
+    if len(scalars) > 1 and "addc" in line:
+        return True
+    return bool(_NUMBERS.search(line)) and bool(scalars - {torch.float64, torch.complex128})
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,6 +196,15 @@ def may_be_differentiated(theirs: Exception | None, lines: list[str]) -> bool:
     return "is output 0 of Exp, is at version 1" in str(theirs) and any(map(_WRITTEN_BY_FORMULA.search, lines))
 
 
+def may_be_written(theirs: Exception | None, lines: list[str]) -> bool:
+    """Whether torch refuses to write samples, or a tangent, to an index: see `samples_written_to_an_index`."""
+    return any(text in str(theirs) and where.search(lines[-1]) for text, where in _NOT_WRITTEN.items())
+
+
+_NOT_WRITTEN = {
+    "cannot be broadcast to indexing result of shape": re.compile(r"vmap|jac|hess|is_grads_batched"),
+    "Index put requires the source and destination dtypes match": re.compile(r"jvp|jac|hess|fwAD"),
+}
 _WRITTEN_BY_FORMULA = re.compile(r"softm(ax|in)|logsumexp|logcumsumexp|cross_entropy")
 _KEEPS_LESS = re.compile(r"group_norm|\.take\(|hardsigmoid")
 
@@ -511,10 +520,15 @@ def difference_of_refusals(ours: Exception | None, theirs: Exception | None, has
         return None  # of a view whose base was written
     if ours is not None and theirs is not None and any(each.allows(str(ours), str(theirs)) for each in INSTEAD):
         return None
-    if ours is None or theirs is None or type(ours).__name__ != type(theirs).__name__:
+    if ours is None or theirs is None:
         return error_difference(ours, theirs)
     left, right = (_in_common_words(str(error).split("\n")[0]) for error in (ours, theirs))
-    if left == right or any(_has_both(kind, left, right) for kind in (_REFUSED_CALLS, _REFUSED_PASSES)):
+    is_one_type = type(ours).__name__ == type(theirs).__name__
+    are_refusals = isinstance(ours, RuntimeError) and isinstance(theirs, RuntimeError)
+    if is_one_type and left == right:
+        return None
+    reasons = (_REFUSED_CALLS, _REFUSED_PASSES) if is_one_type or are_refusals else ()
+    if any(_has_both(each, left, right) for each in reasons):
         return None
     return error_difference(ours, theirs)
 

@@ -20,6 +20,7 @@ from tests.parity.random_differences import (
     is_undefined,
     may_be_differentiated,
     may_be_refused,
+    may_be_written,
     may_go_unnoticed,
     mend_halfway,
     mend_value,
@@ -140,7 +141,7 @@ class Pair:
         tensors = self.theirs.tensors().values()
         if theirs is None and may_be_refused(ours, self.lines, tensors):
             return None
-        if ours is None and may_be_differentiated(theirs, self.lines):
+        if ours is None and (may_be_differentiated(theirs, self.lines) or may_be_written(theirs, self.lines)):
             return None
         has_views = "make_dual" in self.lines[-1] or any(tensor._is_view() for tensor in tensors)
         return difference_of_refusals(ours, theirs, has_views)

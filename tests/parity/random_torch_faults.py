@@ -3,6 +3,8 @@
 A proof is a function of the library that gives what the library says and what is right, found in another way.
 """
 
+import faulthandler
+import os
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -263,3 +265,75 @@ def mean_of_a_tensor_of_inference_mode(T: Any) -> tuple[Any, Any]:
 
     y = T.utils.checkpoint.checkpoint(f, T.ones(2, requires_grad=True), use_reentrant=True)
     return y.mean(0).tolist(), y.tolist()[0]
+
+
+@wrong
+def samples_written_to_an_index(T: Any) -> tuple[Any, Any]:
+    """`vmap` gives what a loop over the samples gives; where the sizes differ, torch refuses to write them."""
+    samples, values = T.zeros(2, 2, 3, 2), T.tensor([1.0, 2.0])
+
+    def f(sample: Any, value: Any) -> Any:
+        sample[[0, 1], :, [0, 1]] = value  # the indexed dimensions come first
+        return sample * 1
+
+    looped = T.stack([f(*each) for each in zip(samples.clone(), values)])
+    return T.vmap(f)(samples.clone(), values).tolist(), looped.tolist()
+
+
+@wrong
+def tangent_written_to_an_index(T: Any) -> tuple[Any, Any]:
+    """A tangent has the dtype of its primal, so that it can be written where that can be written."""
+
+    def f(x: Any) -> Any:
+        y = T.zeros(2)
+        y[T.tensor([0])] += x
+        return y
+
+    x = T.ones(1, dtype=T.float64)
+    try:
+        return T.func.jvp(f, (x,), (x,))[1].tolist(), [1.0, 0.0]
+    except RuntimeError:
+        return None, [1.0, 0.0]
+
+
+@wrong
+def tangent_of_a_tensor_and_a_number(T: Any) -> tuple[Any, Any]:
+    """A tangent has the dtype of its primal, also without dimensions."""
+    primal, tangent = T.func.jvp(lambda x: x * 3.0, (T.ones(()),), (T.ones(()),))
+    return str(tangent.dtype).rpartition(".")[2], str(primal.dtype).rpartition(".")[2]
+
+
+@wrong
+def samples_of_two_dtypes(T: Any) -> tuple[Any, Any]:
+    """`vmap` gives what a loop over the samples gives."""
+    wide, narrow = T.ones((), dtype=T.float64), T.ones(3)
+    mapped, looped = T.vmap(lambda a: T.addcmul(a, wide, a))(narrow), T.addcmul(narrow[0], wide, narrow[0])
+    return str(mapped.dtype).rpartition(".")[2], str(looped.dtype).rpartition(".")[2]
+
+
+@wrong
+def derivative_of_the_tangent_of_a_quotient(T: Any) -> tuple[Any, Any]:
+    """The derivative of a directional derivative, with the directional derivative of a derivative: that of a / b."""
+    fw = T.autograd.forward_ad
+    a, b = T.ones(1), T.zeros(1, requires_grad=True)
+    right = T.func.jvp(lambda a: T.func.grad(lambda b: (a / b).sum())(b.detach()), (a,), (T.ones(1),))[1].tolist()
+    with fw.dual_level():
+        fw.unpack_dual(fw.make_dual(a, T.ones(1)) / b).tangent.sum().backward()
+    return repr(b.grad.tolist()), repr(right)
+
+
+@wrong
+def hook_of_a_view_whose_base_was_written(T: Any) -> tuple[Any, Any]:
+    """It may be registered; torch ends the process, which here is one of its own."""
+    process = os.fork()
+    if process:
+        return os.waitpid(process, 0)[1], 0
+    faulthandler.disable()
+    status = 1
+    try:
+        view = (base := T.zeros(3))[:2]
+        base[2:] = T.ones(1, requires_grad=True)
+        view.register_hook(print)
+        status = 0
+    finally:
+        os._exit(status)

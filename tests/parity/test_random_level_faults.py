@@ -199,7 +199,50 @@ KINDS = {
         "T.func.jacrev(lambda a: F.apply(a, w))(T.ones(1, 3))"
         for own, other in (("grad", "T.ones(1, 6)"), ("None", "grad * 2"))
     ],
+    "elements of another dtype": [
+        f"T.vmap(lambda a: a.view(T.{dtype}))(T.arange(4.){shape})"
+        for dtype in ("int32", "int16", "float64", "float32")
+        for shape in ("", ".reshape(2, 2)")
+    ]
+    + ["x = T.ones(3); T.vmap(lambda a: a.view(T.int32).copy_(a) * 2)(x), x"],
+    "strides of gradients of samples": [
+        f"x = T.ones(3, 2, requires_grad=True) * 1; y = T.vmap(lambda a: {written}.sum())(x); "
+        "T.autograd.grad(y.sum(), x)[0].stride()"
+        for written in ("a", "a.neg_()", "a.logical_not_()", "a.fill_(1)", "a.add_(a)", "a[:1].neg_()", "a[:].neg_()")
+    ]
+    + [
+        f"T.vmap(lambda a: T.func.vjp(lambda x: {call}, a)[1](T.ones_like(a))[0])(T.ones(3, 2)).stride()"
+        for call in (
+            "(2 + x).gt_(x)",
+            "(2 + x).eq_(1)",
+            "T.ones(2).le_(x)",
+            "(2 + x).fill_(1)",
+            "x.sign()",
+            "x.round()",
+        )
+    ]
+    + [
+        f"x = T.ones(3, 4, requires_grad=True); y = {call}; "
+        "T.autograd.grad(y, x, T.ones(2, 3, 4), is_grads_batched=True)[0].stride()"
+        for call in ("(x * 2).eq_(x)", "T.ones(3, 4).ne_(x)", "(x * 2).zero_()", "x.floor()")
+    ]
+    + [
+        f"T.vmap(T.func.grad(lambda a: T.prod(a[None], 0, {keepdim}).sum()))(T.ones(3, 2){zero}).stride()"
+        for keepdim in (True, False)
+        for zero in ("", ".tril()")
+    ],
     "strides of Jacobians": [
+        "T.func.jacfwd(T.angle)(T.ones(3, 4)).stride()",
+        "T.vmap(T.func.jacfwd(T.angle))(T.ones(3, 4)).stride()",
+        *(
+            f"T.func.jac{mode}(lambda a: a.{call})(T.rand(4, 3).t()).stride()"
+            for mode in ("rev", "fwd")
+            for call in ("prod()", "prod(0)", "prod(1, True)")
+        ),
+        "T.func.jacrev(T.det)(T.eye(3).t() + 1).stride()",
+        "x = T.rand(4, 3).t().requires_grad_(); T.autograd.grad(T.atan2(x.detach(), x * 2).sum(), x)[0].stride()",
+    ]
+    + [
         f"T.func.jacrev(lambda a: T.{op}(a, {other}))(T.rand(4, 3).t()).stride()"
         for op in ("maximum", "minimum", "fmax", "mul", "atan2", "add")
         for other in ("a * 2", "T.zeros(())")

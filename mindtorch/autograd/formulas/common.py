@@ -130,9 +130,15 @@ def channel_dims(tensor):
     return [dim for dim in range(tensor.ndim) if dim != 1]
 
 
-def in_rows_if_unseen(gradient):
-    """Inside a transform torch cannot look for zeros, and takes the way that is right with them: it ends in rows."""
-    return gradient.contiguous() if thread.transforms else gradient
+def is_unseen(tensor):
+    """Whether torch cannot look at the values of a tensor, as it is one of a transform that runs."""
+    running = thread.transforms
+    return bool(running) and (running > state.batch_levels or bool(levels_of_tensor(tensor)))
+
+
+def in_rows_if_unseen(gradient, *tensors):
+    """Where torch cannot look for zeros in a tensor, it takes the way that is right with them: it ends in rows."""
+    return gradient.contiguous() if any(map(is_unseen, tensors)) else gradient
 
 
 def zeros_of_any_sample(tensor):

@@ -47,7 +47,7 @@ def det_backward(grad, A, result):
         return _as_matrices(grad).expand(A.shape)
     if has_zeros(result) and not (thread.grad_enabled and result.any()):  # the slope of equal singular values is nan
         return _as_matrices(grad) * conj(_cofactors(A))
-    return in_rows_if_unseen(_solved(A, grad * conj(result)))
+    return in_rows_if_unseen(_solved(A, grad * conj(result)), A, grad)
 
 
 def _solved(A, slope):

@@ -8,6 +8,7 @@ from mindtorch.autograd.formulas.common import (
     has_zeros,
     in_rows_if_unseen,
     is_differentiated,
+    is_unseen,
     others_along,
     real,
     reduced_count,
@@ -38,7 +39,7 @@ def prod_backward(grad, self, result):
     if self.ndim == 0:
         return grad
     if not has_zeros(self):
-        return in_rows_if_unseen(grad * conj(result / self))
+        return in_rows_if_unseen(grad * conj(result / self), self)
     if not is_differentiated(grad, self) and without_levels(self) is self and int((self == 0).sum()) > 1:
         return ops.zeros_like(self, memory_format=contiguous_format)
     flat = prod_dim_backward(grad, self.contiguous().view(-1), result, 0, False)
@@ -50,10 +51,10 @@ def prod_dim_backward(grad, self, result, dim, keepdim):
     if self.ndim == 0:
         return grad
     grad = restore_dims(grad, dim, self.ndim, keepdim)
-    if not has_zeros(self):
-        return in_rows_if_unseen(grad * conj(restore_dims(result, dim, self.ndim, keepdim) / self))
-    if self.shape[dim] == 1:
+    if self.shape[dim] == 1 and (is_unseen(self) or has_zeros(self)):
         return grad
+    if not has_zeros(self):
+        return in_rows_if_unseen(grad * conj(restore_dims(result, dim, self.ndim, keepdim) / self), self)
     return grad * conj(_product_of_others(self, dim))
 
 

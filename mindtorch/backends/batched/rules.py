@@ -74,8 +74,8 @@ from mindtorch.backends.batched.randomness import random_fill as random_fill
 from mindtorch.backends.batched.views import add_batch_dim as add_batch_dim
 from mindtorch.backends.batched.views import expand as expand
 from mindtorch.backends.batched.views import permute as permute
-from mindtorch.backends.batched.views import remove_batch_dim as remove_batch_dim
 from mindtorch.backends.batched.views import reinterpreted as reinterpreted
+from mindtorch.backends.batched.views import remove_batch_dim as remove_batch_dim
 from mindtorch.backends.batched.views import scatter_with_strides as scatter_with_strides
 from mindtorch.backends.batched.views import sized as sized
 from mindtorch.backends.batched.views import sized_copy as sized_copy
