@@ -44,8 +44,8 @@ def hook(w: Writer) -> str:
         f"T.autograd.graph.register_multi_grad_hook(({name}, {leaf}), lambda g: note('{h}', g) and None, mode='any')",
         f"{name}.register_hook(lambda g: note('{h}', g).requires_grad_() and None)",
     ]
-    # A hook of a view that has not seen that its base was written ends torch's process.
-    asked = [f"{each}.grad_fn\n" for each in dict.fromkeys((name, leaf)) if w.env[each]._is_view()]
+    # A hook of a view that has not seen that its base was written ends torch's process; copies in a body are no views.
+    asked = [f"{each}.grad_fn\n" for each in dict.fromkeys((name, leaf)) if w.depth or w.env[each]._is_view()]
     return "".join(asked) + w.pick(lines)
 
 

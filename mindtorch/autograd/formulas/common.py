@@ -133,7 +133,7 @@ def channel_dims(tensor):
 def is_unseen(tensor):
     """Whether torch cannot look at the values of a tensor, as it is one of a transform that runs."""
     running = thread.transforms
-    return bool(running) and (running > state.batch_levels or bool(levels_of_tensor(tensor)))
+    return bool(running) and (running > len(thread.vmap_levels) or bool(levels_of_tensor(tensor)))
 
 
 def in_rows_if_unseen(gradient, *tensors):
