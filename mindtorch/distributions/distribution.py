@@ -164,6 +164,8 @@ class Distribution:
 
     def cdf(self, value: Any) -> Tensor:
         """The probability of a number that is at most a value."""
+        if type(self)._cdf is Distribution._cdf:
+            raise NotImplementedError
         if self._validate_args:
             self._validate_sample(value)
         return self._cdf(value)

@@ -172,7 +172,7 @@ def _uniform_gamma(p: Any, q: Any) -> Tensor:
 
 
 def _x_log_x(value: Tensor) -> Tensor:
-    return value * value.log()
+    return ops.xlogy(value, value)
 
 
 @register_kl(Uniform, Gumbel)

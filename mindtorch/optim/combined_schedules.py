@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindtorch.optim.optimizer import Optimizer
-from mindtorch.optim.schedule import LRScheduler
+from mindtorch.optim.schedule import LRScheduler, set_rate
 
 
 class MultiplicativeLR(LRScheduler):
@@ -163,9 +163,16 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 # -------------------- schedules made of schedules --------------------
 
 
-def _check_same_optimizer(owner: str, schedulers: Sequence[Any], optimizer: Optimizer) -> None:
+def _check_schedulers(owner: str, schedulers: Sequence[Any], optimizer: Optimizer) -> None:
     for number, scheduler in enumerate(schedulers):
-        if scheduler.optimizer is not optimizer:
+        if not hasattr(scheduler, "optimizer"):
+            raise TypeError(f"{owner} at index {number} should have `optimizer` as its attribute.")
+        if getattr(scheduler, "_takes_metrics", False):
+            raise ValueError(
+                f"{owner} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be "
+                f"specified when calling `step`, but got one at index {number} in the given schedulers sequence."
+            )
+        if optimizer != scheduler.optimizer:
             raise ValueError(
                 f"{owner} expects all schedulers to belong to the same optimizer, but got scheduler "
                 f"{type(scheduler).__name__} at index {number} has {scheduler.optimizer}, which is different from "
@@ -197,8 +204,8 @@ class SequentialLR(_Combined):
         self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
     ) -> None:
         if len(schedulers) < 1:
-            raise ValueError("SequentialLR expects at least one scheduler to be chained, but got no scheduler.")
-        _check_same_optimizer("SequentialLR", schedulers, optimizer)
+            raise ValueError(f"{type(self).__name__} expects at least one scheduler, but got no scheduler.")
+        _check_schedulers(type(self).__name__, schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 "Sequential Schedulers expects number of schedulers provided to be one more than the number of "
@@ -214,7 +221,7 @@ class SequentialLR(_Combined):
     def _begin(self) -> None:
         """Undo the first step that each schedule made when it was created, then make that of the first one."""
         for group in self.optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
+            set_rate(group, group["initial_lr"])
         _undo_first_step(self)
         first = self._schedulers[bisect_right(self._milestones, 0)]
         first._step_count = 0
@@ -249,9 +256,11 @@ class ChainedScheduler(_Combined):
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
         if len(schedulers) < 1:
-            raise ValueError("ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.")
+            raise ValueError(
+                f"{type(self).__name__} expects at least one scheduler to be chained, but got no scheduler."
+            )
         self.optimizer = optimizer or schedulers[0].optimizer
-        _check_same_optimizer("ChainedScheduler", schedulers, self.optimizer)
+        _check_schedulers(type(self).__name__, schedulers, self.optimizer)
         self._schedulers = list(schedulers)
         self._last_lr = self._present()
 

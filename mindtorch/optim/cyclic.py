@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from mindtorch.optim.optimizer import Optimizer
-from mindtorch.optim.schedule import LRScheduler, check_optimizer
+from mindtorch.optim.schedule import LRScheduler, check_optimizer, set_rate
 
 
 class CyclicLR(LRScheduler):
@@ -35,7 +35,7 @@ class CyclicLR(LRScheduler):
         base_lrs = self._per_group("base_lr", base_lr)
         if last_epoch == -1:
             for group, rate in zip(optimizer.param_groups, base_lrs):
-                group["lr"] = rate
+                set_rate(group, rate)
         self.max_lrs = self._per_group("max_lr", max_lr)
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size = float(step_size_up) + float(down)

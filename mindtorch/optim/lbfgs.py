@@ -48,6 +48,8 @@ class LBFGS(Optimizer):
     @no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:
         """Several iterations; the closure, which computes the loss and its gradients, is called for each of them."""
+        if len(self.param_groups) != 1:
+            raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
         evaluate = enable_grad()(closure)
         group = self.param_groups[0]
         state = self.state[self._params[0]]
@@ -119,7 +121,7 @@ class LBFGS(Optimizer):
                 grad = ops.zeros_like(parameter)
             elif grad.is_sparse:
                 grad = grad.to_dense()
-            parts.append(as_parts(grad).reshape(-1))
+            parts.append(as_parts(grad).view(-1))
         return ops.cat(parts, 0)
 
     def _add(self, direction: Tensor, size: Any) -> None:

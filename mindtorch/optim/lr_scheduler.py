@@ -18,7 +18,7 @@ from mindtorch.optim.combined_schedules import PolynomialLR as PolynomialLR
 from mindtorch.optim.combined_schedules import SequentialLR as SequentialLR
 from mindtorch.optim.cyclic import CyclicLR as CyclicLR
 from mindtorch.optim.optimizer import Optimizer
-from mindtorch.optim.schedule import EPOCH_IS_DEPRECATED, check_optimizer
+from mindtorch.optim.schedule import EPOCH_IS_DEPRECATED, check_optimizer, set_rate
 from mindtorch.optim.schedule import LRScheduler as LRScheduler
 from mindtorch.warning import warn
 
@@ -285,6 +285,8 @@ def _phase_dict(end_step: float, start_lr: str, end_lr: str, start_momentum: str
 class ReduceLROnPlateau(LRScheduler):
     """Multiplies by factor when a metric has not got better for more than patience epochs."""
 
+    _takes_metrics = True
+
     def __init__(
         self,
         optimizer: Optimizer,
@@ -360,7 +362,7 @@ class ReduceLROnPlateau(LRScheduler):
             old = float(group["lr"])
             new = max(old * self.factor, minimum)
             if old - new > self.eps:
-                group["lr"] = new
+                set_rate(group, new)
 
     def _extend_minima(self) -> None:
         groups = len(self.optimizer.param_groups)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch.optim.optimizer import Optimizer
+from mindtorch.optim.optimizer import Optimizer, as_scalar
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
 
@@ -28,14 +28,30 @@ def check_optimizer(optimizer: Any) -> Optimizer:
     return optimizer
 
 
+def set_rate(group: dict[str, Any], rate: float | Tensor) -> None:
+    """Set the learning rate of a group; one that is a tensor is written to, as programs may hold it."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(as_scalar(rate))
+    else:
+        group["lr"] = rate
+
+
+def values_of(optimizer: Optimizer, key: str) -> list[Any]:
+    """The present values of an option of all groups. Tensors are copied, because steps write to them."""
+    values = [group[key] for group in optimizer.param_groups]
+    return [value.clone() if isinstance(value, Tensor) else value for value in values]
+
+
 class LRScheduler:
     """Sets the learning rates of an optimizer at every `step`. A subclass defines `get_lr`."""
 
+    _takes_metrics = False  # `step` needs an argument, so that no other schedule can call it
+
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self.optimizer = check_optimizer(optimizer)
-        for number, group in enumerate(optimizer.param_groups):
+        for number, (group, rate) in enumerate(zip(optimizer.param_groups, values_of(optimizer, "lr"))):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", rate)
             elif "initial_lr" not in group:
                 raise KeyError(
                     f"param 'initial_lr' is not specified in param_groups[{number}] when resuming scheduler with "
@@ -43,7 +59,7 @@ class LRScheduler:
                     "checkpoint but haven't properly loaded the optimizer state\n2. You're using last_epoch >= 0 for "
                     "a fresh training run (not recommended)"
                 )
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs = values_of(optimizer, "initial_lr")
         self.last_epoch = last_epoch
         self._step_count = 0
         self._is_initial = True
@@ -82,11 +98,11 @@ class LRScheduler:
 
     def _set_rates(self, rates: list[float]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates):
-            group["lr"] = rate
+            set_rate(group, rate)
         self._last_lr = self._present()
 
     def _present(self) -> list[float]:
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return values_of(self.optimizer, "lr")
 
     def _scaled(self, factor: float) -> list[float]:
         return [rate * factor for rate in self._present()]

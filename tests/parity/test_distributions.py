@@ -412,3 +412,29 @@ def the_default_of_checks_can_be_set(T):
         return [repr(D.Normal(0.0, -1.0)), outcome(lambda T: D.Distribution.set_default_validate_args(3), T)[0]]
     finally:
         D.Distribution.set_default_validate_args(True)
+
+
+# Uniform distributions that begin or end where the other does.
+@pytest.mark.parametrize("kind", ["Beta", "Chi2", "Exponential", "Gamma", "Pareto", "ContinuousBernoulli", "Normal"])
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (0.0, 0.5), (0.5, 1.0), (-1.0, 1.0), (0.0, 2.0)])
+def test_divergence_at_the_ends_of_the_support(kind, bounds):
+    def run(T):
+        D, p = T.distributions, T.tensor([0.4, 0.9], requires_grad=True)
+        count = {"Chi2": 1, "Exponential": 1, "ContinuousBernoulli": 1}.get(kind, 2)
+        divergence = D.kl_divergence(D.Uniform(*map(T.tensor, bounds)), getattr(D, kind)(*[p] * count))
+        return divergence, T.autograd.grad(divergence.sum(), p) if divergence.requires_grad else None
+
+    assert_same(run)
+
+
+@pytest.mark.parametrize("kind", ["Bernoulli", "Beta", "Dirichlet", "Poisson", "StudentT", "VonMises", "Gumbel"])
+@pytest.mark.parametrize("value", [0.5, None, "nan", "wide"])
+def test_the_cdf_of_a_value_outside_the_support(kind, value):
+    """A distribution without one refuses before it looks at the value."""
+
+    def run(T):
+        of = [T.tensor([0.3, 0.7])] * (1 if kind in ("Bernoulli", "Dirichlet", "Poisson", "StudentT") else 2)
+        given = {0.5: T.tensor(-0.5), None: 0.5, "nan": T.tensor(float("nan")), "wide": T.ones(5, 7)}[value]
+        return getattr(T.distributions, kind)(*of).cdf(given)
+
+    assert_same(run)
