@@ -170,7 +170,7 @@ class UninitializedTensorMixin:
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
         if getattr(func, "__name__", "") in _ALLOWED:
-            return super().__torch_function__(func, types, args, kwargs)  # type: ignore[misc]
+            return _watched(super().__torch_function__(func, types, args, kwargs))  # type: ignore[misc]
         raise ValueError(
             f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a "
             f"`LazyModule` or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using "
@@ -216,11 +216,17 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
 
 def _nothing(cls: type, device: Any, dtype: Any, requires_grad: bool) -> Any:
-    empty = alias_of(ops.empty((0,), device=device, dtype=dtype), cls)
-    empty._watch = _Watch()
+    empty = _watched(alias_of(ops.empty((0,), device=device, dtype=dtype), cls))
     if requires_grad:
         empty.requires_grad = True
     return empty
+
+
+def _watched(result: Any) -> Any:
+    """The result, which is watched if it has no shape: so has what a conversion to another dtype gives."""
+    if isinstance(result, UninitializedTensorMixin) and "_watch" not in result.__dict__:
+        result._watch = _Watch()
+    return result
 
 
 def is_lazy(param: Any) -> bool:

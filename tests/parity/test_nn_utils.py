@@ -453,3 +453,92 @@ def losses_and_schedules_of_ones_own(T):
     optimizer.step()
     schedule.step()
     return [Doubled(reduction="sum")(T.ones(3)), repr(Doubled()), schedule.get_last_lr()]
+
+
+# -------------------- failures leave the module as it was --------------------
+
+IMPOSSIBLE_PRUNINGS = {
+    "l1_unstructured": lambda P, m: P.l1_unstructured(m, "weight", 1000),
+    "random_unstructured": lambda P, m: P.random_unstructured(m, "weight", 1000),
+    "ln_structured": lambda P, m: P.ln_structured(m, "weight", 1000, 2, 0),
+    "random_structured": lambda P, m: P.random_structured(m, "weight", 1, 7),
+    "a mask of another shape": lambda P, m: P.custom_from_mask(m, "weight", m.bias),
+    "the second": lambda P, m: P.l1_unstructured(P.identity(m, "weight"), "weight", 1000),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE_PRUNINGS)
+def test_a_pruning_that_fails(name):
+    def run(T):
+        layer = T.nn.Linear(3, 4)
+        failed = outcome(lambda T: IMPOSSIBLE_PRUNINGS[name](T.nn.utils.prune, layer), T)
+        names = [each for each, _ in layer.named_parameters()], [each for each, _ in layer.named_buffers()]
+        return failed, names, len(layer._forward_pre_hooks), tuple(layer.weight.shape)
+
+    assert_same(run)
+
+
+# -------------------- sequences --------------------
+
+
+@program
+def sequences_out_of_padding_have_memory_of_their_own(T):
+    R, found = T.nn.utils.rnn, []
+    for batch_first in (True, False):
+        padded = T.arange(12.0).view(3, 4) if batch_first else T.arange(12.0).view(4, 3)
+        sequences = R.unpad_sequence(padded, T.tensor([4, 2, 1]), batch_first)
+        found.append([(each, each.stride(), each.storage_offset(), each._is_view()) for each in sequences])
+        sequences[0].zero_()
+        found.append(padded.sum())
+    return found
+
+
+@program
+def sequences_out_of_padding_and_their_gradients(T):
+    x = sample(T, 3, 4)
+    first, second, _ = T.nn.utils.rnn.unpad_sequence(x * 1, T.tensor([4, 2, 1]), batch_first=True)
+    return type(second.grad_fn).__name__, T.autograd.grad(first.sum() + (second * 2).sum(), x)
+
+
+@program
+def fewer_lengths_than_sequences(T):
+    return T.nn.utils.rnn.unpad_sequence(T.ones(3, 4), T.tensor([4, 2]), batch_first=True)
+
+
+@program
+def no_sequences(T):
+    return T.nn.utils.rnn.pad_sequence([])
+
+
+@program
+def lengths_that_are_neither_sorted_nor_positive(T):
+    return T.nn.utils.rnn.pack_padded_sequence(T.ones(3, 2), [0, 1])
+
+
+# -------------------- lazy layers --------------------
+
+CONVERTED = {
+    "LazyLinear": ((3,), (2, 5)),
+    "LazyConv1d": ((2, 3), (1, 4, 5)),
+    "LazyConvTranspose2d": ((2, 3), (1, 4, 5, 5)),
+    "LazyBatchNorm1d": ((), (3, 4)),
+    "LazyBatchNorm2d": ((), (2, 3, 4, 4)),
+    "LazyInstanceNorm2d": ((1e-5, 0.1, True, True), (1, 2, 3, 3)),
+}
+
+
+@pytest.mark.parametrize("way", ["double", "half", "to"])
+@pytest.mark.parametrize("name", CONVERTED)
+def test_a_lazy_layer_of_another_dtype(name, way):
+    """Until the first call its parameters and buffers refuse whatever needs a shape, also after they are converted."""
+    arguments, shape = CONVERTED[name]
+
+    def run(T):
+        layer = getattr(T.nn, name)(*arguments)
+        layer = layer.to(T.float64) if way == "to" else getattr(layer, way)()
+        refused = [outcome(lambda T, each=each: each.shape, T) for each in layer.state_dict().values()
+                   if each.__class__.__name__.startswith("Uninitialized")]  # fmt: skip
+        dtypes = [str(each.dtype).partition(".")[2] for each in layer.state_dict().values()]
+        return refused, dtypes, layer.float()(T.ones(shape)).shape, type(layer).__name__
+
+    assert_same(run)

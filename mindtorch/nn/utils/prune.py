@@ -49,8 +49,13 @@ class BasePruningMethod(ABC):
             default_mask = ops.ones_like(original)
         else:
             default_mask = getattr(module, name + "_mask").detach().clone(memory_format=contiguous_format)
-        module.register_buffer(name + "_mask", method.compute_mask(scores, default_mask))
-        setattr(module, name, method.apply_mask(module))
+        try:
+            module.register_buffer(name + "_mask", method.compute_mask(scores, default_mask))
+            setattr(module, name, method.apply_mask(module))
+        except BaseException:
+            if earlier is None:
+                module.register_parameter(name, module._parameters.pop(name + "_orig"))
+            raise
         module.register_forward_pre_hook(method)
         return method
 
@@ -165,8 +170,7 @@ class _SomeElements(BasePruningMethod):
 
     def _count(self, size: int) -> int:
         count = _count_of(self.amount, size)
-        if isinstance(self.amount, Integral) and self.amount > size:
-            raise ValueError(f"amount={count} should be smaller than the number of parameters to prune={size}")
+        _check_count(self.amount, size)
         return count
 
 
@@ -202,7 +206,9 @@ class CustomFromMask(BasePruningMethod):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         if default_mask.shape != self.mask.shape:
-            raise AssertionError("mask and default_mask shapes do not match")
+            raise AssertionError(
+                f"default_mask shape {default_mask.shape} must match self.mask shape {self.mask.shape}"
+            )
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
 
@@ -226,8 +232,11 @@ class _SomeChannels(BasePruningMethod):
                 "Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
                 f"{t.shape} with {t.dim()} dims"
             )
+        if self.dim >= t.dim():
+            raise IndexError(f"Invalid index {self.dim} for tensor of size {t.shape}")
         size = t.shape[self.dim]
         count = _count_of(self.amount, size)
+        _check_count(self.amount, size)
         if not count:
             return default_mask
         kept = ops.topk(self._scores(t), k=size - count, largest=True).indices
@@ -264,6 +273,11 @@ def _check_amount(amount: Any) -> None:
 
 def _count_of(amount: Any, size: int) -> int:
     return int(amount) if isinstance(amount, Integral) else round(amount * size)
+
+
+def _check_count(amount: Any, size: int) -> None:
+    if isinstance(amount, Integral) and amount > size:
+        raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={size}")
 
 
 # -------------------- the functions --------------------

@@ -110,15 +110,15 @@ def _running(lengths: list[int], steps: Tensor) -> list[int]:
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={steps.shape[1]})"
         )
-    if min(lengths) <= 0:
-        raise RuntimeError(
-            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
-        )
     if lengths != sorted(lengths, reverse=True):
         raise RuntimeError(
             "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
             "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "
             "do not need ONNX exportability."
+        )
+    if min(lengths) <= 0:
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
         )
     return [sum(length > step for length in lengths) for step in range(lengths[0])]
 
@@ -168,6 +168,8 @@ def pad_sequence(
     """The sequences side by side, filled up to the longest with padding_value."""
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    if len(sequences) == 0:
+        raise RuntimeError("received an empty list of sequences")
     longest = max(sequence.shape[0] for sequence in sequences)
     result = sequences[0].new_full((len(sequences), longest, *sequences[0].shape[1:]), padding_value)
     for number, sequence in enumerate(sequences):
@@ -180,4 +182,5 @@ def pad_sequence(
 def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Tensor]:
     """The sequences of a padded tensor, as long as they were."""
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
-    return [row[:length] for row, length in zip(rows, lengths.tolist())]
+    places = ops.arange(0, rows.shape[1], device=lengths.device)
+    return [row[places < length] for row, length in zip(rows, lengths, strict=True)]
