@@ -175,8 +175,12 @@ def forward_of_differentiable_output(entry: DerivativeEntry, problems: Problems)
 
 
 def forward_uses_primals(entry: DerivativeEntry, problems: Problems) -> None:
-    """A differentiable argument is ``x_p`` and ``x_t``; one without a gradient is plain ``x``."""
+    """A differentiable argument is ``x_p`` and ``x_t``; one without a gradient is plain ``x``.
+
+    A constant has no gradient, but may have a tangent.
+    """
     derivative = entry.derivative
+    constants = {name for formula in derivative.backward if formula.is_constant for name in formula.targets}
     kinds = {name: formula.kind for formula in derivative.backward for name in formula.targets}
     for formula in derivative.forward:
         for name, kind in kinds.items():
@@ -184,7 +188,7 @@ def forward_uses_primals(entry: DerivativeEntry, problems: Problems) -> None:
                 message = f"'{name}' has a tangent: a forward formula cannot use it as a whole"
                 hint = f"write {name}_p (its value) or {name}_t (its tangent)"
                 problems.add("E066", message, _place(entry, formula, name), hint)
-            elif kind == "non_differentiable" and name in formula.tangents:
+            elif kind == "non_differentiable" and name in formula.tangents and name not in constants:
                 message = f"'{name}' is {_word(derivative, name)}: it has no tangent '{name}_t'"
                 problems.add("E066", message, _place(entry, formula, f"{name}_t"), f"write {name}")
 

@@ -8,6 +8,7 @@ from mindtorch.autograd.formulas.loss import (
     bce_jvp,
     logits_jvp,
     loss_scale,
+    nll_share_jvp,
     reduce_loss,
     smooth_l1_curvature,
     smooth_l1_slope,
@@ -27,11 +28,21 @@ def nll_loss_forward(result, arguments, tangents):
 
 def nll_loss_backward(result, arguments, tangents):
     """nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
-    _, input, target, weight, reduction, ignore_index, total_weight = arguments
-    grad_output_t, _, _, _, _, _, _ = tangents
+    grad_output, input, target, weight, reduction, ignore_index, total_weight = arguments
+    grad_output_t, _, _, _, _, _, total_weight_t = tangents
     if grad_output_t is None:
-        return None
-    return ops.nll_loss_backward(grad_output_t, input, target, weight, reduction, ignore_index, total_weight)
+        grad_output_t = zeros_for(grad_output)
+    if total_weight_t is None:
+        total_weight_t = zeros_for(total_weight)
+    return ops.nll_loss_backward(
+        nll_share_jvp(grad_output, grad_output_t, total_weight, total_weight_t, reduction),
+        input,
+        target,
+        weight,
+        reduction,
+        ignore_index,
+        total_weight,
+    )
 
 
 def nll_loss2d_forward(result, arguments, tangents):
@@ -45,11 +56,21 @@ def nll_loss2d_forward(result, arguments, tangents):
 
 def nll_loss2d_backward(result, arguments, tangents):
     """nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
-    _, input, target, weight, reduction, ignore_index, total_weight = arguments
-    grad_output_t, _, _, _, _, _, _ = tangents
+    grad_output, input, target, weight, reduction, ignore_index, total_weight = arguments
+    grad_output_t, _, _, _, _, _, total_weight_t = tangents
     if grad_output_t is None:
-        return None
-    return ops.nll_loss2d_backward(grad_output_t, input, target, weight, reduction, ignore_index, total_weight)
+        grad_output_t = zeros_for(grad_output)
+    if total_weight_t is None:
+        total_weight_t = zeros_for(total_weight)
+    return ops.nll_loss2d_backward(
+        nll_share_jvp(grad_output, grad_output_t, total_weight, total_weight_t, reduction),
+        input,
+        target,
+        weight,
+        reduction,
+        ignore_index,
+        total_weight,
+    )
 
 
 def mse_loss(result, arguments, tangents):

@@ -18,6 +18,13 @@ def loss_scale(value, reduction):
     return divided(value, value.numel()) if reduction == REDUCTION_MEAN else value
 
 
+def nll_share_jvp(grad_output, grad_output_t, total_weight, total_weight_t, reduction):
+    """Tangent of what each target's gradient has a part of; a mean divides it by the total weight afterwards."""
+    if reduction != REDUCTION_MEAN:
+        return grad_output_t
+    return grad_output_t - grad_output * (total_weight_t / total_weight)
+
+
 def smooth_l1_slope(difference, beta):
     """Derivative of the smooth L1 loss in the difference."""
     if beta == 0:
@@ -40,9 +47,8 @@ def weighted(value, weight):
 
 
 def bce_target_backward(grad, self, weight, reduction):
-    """Gradient of binary cross entropy with respect to its target: log(1 - x) - log(x), logs cut off at -100."""
-    slope = (1 - self).log().clamp(min=-100) - self.log().clamp(min=-100)
-    return loss_scale(weighted(grad * slope, weight), reduction)
+    """Gradient of binary cross entropy with respect to its target: log(1 - x) - log(x), where the loss cuts logs off, too."""
+    return loss_scale(weighted(grad * -ops.logit(self, None), weight), reduction)
 
 
 def _bce_slope(self, target):
@@ -51,14 +57,13 @@ def _bce_slope(self, target):
 
 def bce_jvp(self, self_t, target, target_t, weight, reduction):
     """Tangent of binary cross entropy."""
-    target_slope = (1 - self).log().clamp(min=-100) - self.log().clamp(min=-100)
-    tangent = _bce_slope(self, target) * self_t + target_slope * target_t
+    tangent = _bce_slope(self, target) * self_t - ops.logit(self, None) * target_t
     return reduce_loss(weighted(tangent, weight), reduction)
 
 
 def bce_double_backward_grad_output(grad, self, target, weight, reduction):
     """Gradient of binary_cross_entropy_backward with respect to grad_output."""
-    return reduce_loss(weighted(grad * _bce_slope(self, target), weight), reduction)
+    return loss_scale(weighted(grad * _bce_slope(self, target), weight), reduction)
 
 
 def bce_double_backward_self(grad, grad_output, self, target, weight, reduction):
@@ -84,7 +89,7 @@ def logits_slope(self, target, pos_weight):
 
 def logits_target_slope(self, pos_weight):
     """Derivative of binary cross entropy with logits in the target; softplus(-x) is -log(sigmoid(x))."""
-    return -self if pos_weight is None else (pos_weight - 1) * ops.softplus(-self, 1, 40) - self
+    return -self if pos_weight is None else ops.log_sigmoid(-self) - pos_weight * ops.log_sigmoid(self)
 
 
 def logits_jvp(self, self_t, target, target_t, weight, weight_t, pos_weight, pos_weight_t):

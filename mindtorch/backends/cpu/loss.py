@@ -55,9 +55,14 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
         checks.expect_size(grad_output, 1, 0, len(target))
     elif grad_output.ndim > 1 or grad_output.size != 1:
         raise _no_single_element(grad_output)
+    if total_weight.size != 1:
+        count = f"({total_weight.size} elements)"
+        raise RuntimeError(f"expected total_weight to be a  single element tensor, got: {list(total_weight.shape)} {count}")
     checks.expect_dtype(grad_output, input)
+    if reduction == MEAN:
+        checks.expect_dtype(total_weight, input)
     if out is None and weight is None and reduction != NONE and _is_plain(input, target, ignore_index):
-        return _plain_nll_gradient(grad_output, input, target, reduction)
+        return _plain_nll_gradient(grad_output, input, target, total_weight if reduction == MEAN else None)
     return _nll_gradient(grad_output, input, target, weight, reduction, ignore_index, total_weight, out)
 
 
@@ -79,10 +84,12 @@ def _plain_nll(input: np.ndarray, target: np.ndarray, reduction: int) -> tuple[n
     return np.divide(total, count, out=total) if reduction == MEAN else total, count
 
 
-def _plain_nll_gradient(grad_output: np.ndarray, input: np.ndarray, target: np.ndarray, reduction: int) -> np.ndarray:
+def _plain_nll_gradient(
+    grad_output: np.ndarray, input: np.ndarray, target: np.ndarray, total_weight: np.ndarray | None
+) -> np.ndarray:
     result = np.zeros(input.shape, input.dtype)
-    share = quiet(np.divide, grad_output, -target.size) if reduction == MEAN else np.negative(grad_output)
-    result[np.arange(target.size), target] = share
+    share = np.negative(grad_output)
+    result[np.arange(target.size), target] = share if total_weight is None else quiet(np.divide, share, total_weight)
     return result
 
 
