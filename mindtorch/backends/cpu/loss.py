@@ -328,7 +328,7 @@ def _smooth_l1_gradient(
 
 def binary_cross_entropy(input, target, weight, reduction, out=None):
     _check_same_dtype(input, out)
-    _check_same_dtype(input, target, weight)
+    _check_same_dtype(input, target)
     checks.expect_float(input, "binary_cross_entropy")
     aligned.check_walk(input)
     _check_probabilities(input, "input")
@@ -339,10 +339,9 @@ def binary_cross_entropy(input, target, weight, reduction, out=None):
 def _cross_entropy(
     input: np.ndarray, target: np.ndarray, weight: np.ndarray | None, reduction: int, out: np.ndarray | None
 ) -> np.ndarray:
-    p, y = widen(input), widen(target)
+    p, y = _in_step(input, target)
     losses = (y - 1) * np.maximum(np.log1p(-p), _LOG_FLOOR) - y * np.maximum(np.log(p), _LOG_FLOOR)
-    if weight is not None:
-        losses = losses * widen(weight)
+    losses = _of_input(losses, input, weight)
     if reduction == NONE and out is None:
         return deliver_cast(losses, input, empty_like(input))
     return _finish(losses, reduction, input, out)
@@ -350,10 +349,8 @@ def _cross_entropy(
 
 def binary_cross_entropy_backward(grad_output, input, target, weight, reduction, out=None):
     _check_same_dtype(input, out)
-    _check_same_dtype(grad_output, input, target, weight)
+    _check_same_dtype(grad_output, input, target)
     checks.expect_float(input, "binary_cross_entropy_backward")
-    if grad_output.ndim and not grad_output.shape == input.shape == target.shape:
-        broadcast_shapes(grad_output.shape, input.shape, target.shape)
     return quiet(_cross_entropy_gradient, grad_output, input, target, weight, reduction, out)
 
 
@@ -365,15 +362,33 @@ def _cross_entropy_gradient(
     reduction: int,
     out: np.ndarray | None,
 ) -> np.ndarray:
-    p, y = widen(input), widen(target)
-    grad = widen(grad_output) * (p - y) / np.maximum((1 - p) * p, _SMALLEST)
-    if weight is not None:
-        grad = grad * widen(weight)
+    given, p, y = _in_step(grad_output, input, target)
+    grad = _of_input(given * (p - y) / np.maximum((1 - p) * p, _SMALLEST), input, weight)
     if reduction == MEAN:
         grad = grad / input.size
     result = np.empty_like(input, grad.dtype)  # in the order of the input
     result[...] = grad
     return deliver(result, input, out)
+
+
+def _in_step(*operands: np.ndarray) -> list[np.ndarray]:
+    """The operands without dimensions of size 1, which do not count if the shapes are not alike."""
+    if len({each.shape for each in operands if each.ndim}) > 1:
+        operands = tuple([each.squeeze() for each in operands])
+        broadcast_shapes(*[each.shape for each in operands])
+    return [widen(each) for each in operands]
+
+
+def _of_input(values: np.ndarray, input: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """What was computed for each element of the input, which is the beginning if the operands were larger, weighted."""
+    if values.shape != input.shape:
+        values = values.reshape(-1)[: input.size].reshape(input.shape)
+    if weight is None:
+        return values
+    if weight.shape != input.shape:
+        check_inplace_shape(input, broadcast_shapes(input.shape, weight.shape))
+    check_result_dtype(common_dtype(input, weight), input.dtype)
+    return np.asarray(values * widen(weight), values.dtype)
 
 
 def binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction):
