@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from mindtorch.dispatch import ops
 from mindtorch.dtype import int64
+from mindtorch.iterator import broadcast_shapes, check_inplace_shape
 from mindtorch.tensor import Tensor
 
 State = tuple[Tensor, ...]
@@ -74,9 +75,18 @@ def _gates_of_state(hidden: Tensor, weights: _Weights) -> Tensor:
 
 
 def _gates(projected: Tensor, hidden: Tensor, weights: _Weights) -> Tensor:
+    if projected._mt_array.shape[0] != hidden._mt_array.shape[0]:
+        own = _gates_of_state(hidden, weights)
+        _check_rows(own, projected)
+        return own + projected
     if weights.hidden_bias is None:
         return ops.addmm(projected, hidden, weights.hidden)
     return ops.addmm(weights.hidden_bias, hidden, weights.hidden) + projected
+
+
+def _check_rows(own: Tensor, projected: Tensor) -> None:
+    """A step may have fewer inputs than there are sequences if it has one, which all of them get then."""
+    check_inplace_shape(own, broadcast_shapes(own.shape, projected.shape))
 
 
 def _step_tanh(projected: Tensor, state: State, weights: _Weights) -> State:
@@ -170,6 +180,8 @@ def _cell_lstm(projected: Tensor, state: State, weights: _Weights) -> State:
 def _cell_gru(projected: Tensor, state: State, weights: _Weights) -> State:
     (hidden,) = state
     input_parts, hidden_parts = projected.chunk(3, 1), _gates_of_state(hidden, weights).chunk(3, 1)
+    if input_parts[0].shape != hidden_parts[0].shape:
+        _check_rows(hidden_parts[0], input_parts[0])
     reset = (input_parts[0] + hidden_parts[0]).sigmoid()
     keep = (input_parts[1] + hidden_parts[1]).sigmoid()
     new = (input_parts[2] + reset * hidden_parts[2]).tanh()
@@ -209,6 +221,8 @@ def _run(
     has_projections = len(state) > 1 and state[0].size(2) != state[1].size(2)
     weights = _grouped(params, options.has_biases, has_projections)
     states = [each.unbind(0) for each in state]
+    if any([len(each) % directions for each in (weights, *states)]):
+        raise RuntimeError("Odd number of params or hiddens given to a bidirectional RNN")
     _check_counts(states, weights, options.num_layers * directions)
     last_states = []
     for layer in range(options.num_layers):
@@ -250,24 +264,33 @@ def _walk(
 ) -> tuple[Tensor, State]:
     """One layer in one direction. Sequences end, or begin when walked in reverse, where the number of them changes."""
     projected, weights = _prepared(step, data, first[0], weights)
-    if projected.is_complex() or projected.ndim != 2 or first[-1].dtype is not projected.dtype:
+    is_fused = projected.ndim == 2 and first[-1].dtype is projected.dtype and not projected.is_complex()
+    if not is_fused or not _are_packed(sizes, first):
         step = _BY_OPS.get(step, step)
     parts = _of_steps(projected, sizes)
     order = range(len(sizes) - 1, -1, -1) if is_reverse else range(len(sizes))
-    state = tuple(each[: sizes[order[0]]] for each in first)
+    running = sizes[order[0]]
+    state = tuple(each[:running] for each in first) if is_reverse else first
     finished: list[State] = []
     outputs = []
     for number in order:
-        count, running = sizes[number], state[0].shape[0]
-        if count < running:
-            finished.append(tuple(each[count:] for each in state))
-            state = tuple(each[:count] for each in state)
-        elif count > running:
+        count = sizes[number]
+        if is_reverse and count > running:
             state = tuple(ops.cat([each, whole[running:count]], 0) for each, whole in zip(state, first))
+        elif not is_reverse and count < running:
+            finished.append(tuple(each[count:running] for each in state))
+            state = tuple(each[:count] for each in state)
+        running = count
         state = step(parts[number], state, weights)
         outputs.append(state[0])
     last = tuple(ops.cat(list(each), 0) for each in zip(state, *reversed(finished))) if finished else state
     return ops.cat(outputs[::-1] if is_reverse else outputs, 0), last
+
+
+def _are_packed(sizes: Sequence[int], state: State) -> bool:
+    """Whether the numbers of sequences are as in a packed batch: all at first, and then no more than before."""
+    is_sorted = all([count >= after for count, after in zip(sizes, sizes[1:])])
+    return is_sorted and all([each._mt_array.shape[:1] == (sizes[0],) for each in state])
 
 
 def _of_steps(projected: Tensor, sizes: Sequence[int]) -> Sequence[Tensor]:
