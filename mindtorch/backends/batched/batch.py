@@ -54,13 +54,14 @@ def memory_class(array: Any) -> type:
 
 
 class Batch:
-    """The samples of one level: how rules see the arrays of a call."""
+    """The samples of one level: how rules see the arrays of a call, and whether one of them is written."""
 
-    __slots__ = ("level", "size")
+    __slots__ = ("level", "size", "writes")
 
-    def __init__(self, level: Level) -> None:
+    def __init__(self, level: Level, writes: bool = False) -> None:
         self.level = level
         self.size = level.size
+        self.writes = writes
 
     def has(self, value: Any) -> bool:
         """Whether a value is an array that is batched at this level."""
@@ -127,7 +128,7 @@ def batched(op: str, rule: Rule) -> Kernel:
         args = _without_lifts(args)
         if level is None:
             return run(op, *args) if out is None else run(op, *args, out=out.inner)
-        batch = Batch(level)
+        batch = Batch(level, out is not None)
         if out is None:
             result = batch.wrapped(rule(batch, *args))
             return batch.in_rows(result) if level.has_gradients and op not in AT_ONCE else result

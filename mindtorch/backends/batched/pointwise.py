@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from mindtorch.backends.batched import errors
-from mindtorch.backends.batched.batch import Batch, Kernel, arrays_in, batched, highest_level, run
+from mindtorch.backends.batched.batch import Batch, Kernel, arrays_in, batched, highest_level, is_array, run
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.registry import find_op
 from mindtorch.dtype import from_numpy_dtype
@@ -36,11 +36,15 @@ def aligned(batch: Batch, args: Any, promotes: bool = True) -> list[Any]:
     """The arguments with all samples in the first dimension and in dimensions of equal number.
 
     A sample without dimensions has one as a batch, and would then count for the dtype of the result as it should not:
-    so it is converted first.
+    so it is converted first. If it is one of two operands and the other one is none, both are, unless one is written.
     """
     arrays = list(arrays_in(args))
     ndim = max([array.ndim for array in arrays])
     dtype = common_dtype(*arrays) if promotes else None
+    if dtype is not None and not batch.writes and _is_one_scalar(batch, args):
+        dtype = common_dtype(*args[:2])
+        operands = [int(each) if isinstance(each, bool) and dtype != BOOL else each for each in args[:2]]
+        return batch.each(lambda each: batch.ranked(_as_dtype(batch, each, dtype), ndim), [*operands, *args[2:]])
 
     def align(array: Any) -> Any:
         samples = batch.ranked(array, ndim)
@@ -49,6 +53,21 @@ def aligned(batch: Batch, args: Any, promotes: bool = True) -> list[Any]:
         return convert(samples, dtype)
 
     return batch.each(align, args)
+
+
+def _is_one_scalar(batch: Batch, args: Any) -> bool:
+    """Whether there are two operands, one of which, and one only, has samples without dimensions."""
+    if any([is_array(each) for each in args[2:]]):
+        return False
+    return sum([batch.has(each) and not each.ndim for each in args[:2]]) == 1
+
+
+def _as_dtype(batch: Batch, array: Any, dtype: Any) -> Any:
+    if array.dtype == dtype:
+        return array
+    if not batch.has(array):
+        return convert(array, dtype)
+    return BatchedArray(convert(array.inner, dtype), array.bdim, batch.level)
 
 
 def convert(array: Any, dtype: Any) -> Any:

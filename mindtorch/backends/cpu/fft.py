@@ -51,7 +51,9 @@ def fft_c2r(input, dim, normalization, last_dim_size, out=None):
 
 
 def _check_dims(input: Array, dims: Sequence[int]) -> None:
-    """torch takes for granted that the dimensions are counted from the front, and reads elsewhere if they are not."""
+    """torch takes for granted that the dimensions are counted from the front, each once, and reads elsewhere if not."""
+    if len({*dims}) < len(dims):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
     for dim in dims:
         if not 0 <= dim < input.ndim:
             raise IndexError(

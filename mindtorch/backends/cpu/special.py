@@ -127,8 +127,9 @@ def _trigamma(x: Array, out: Array | None = None) -> Array:
 
 
 def _polygamma(x: Array, n: int, out: Array | None = None) -> Array:
-    factor = (-1.0) ** (n + 1) * scipy_special.gamma(n + 1.0)
-    return _store(factor * hurwitz(np.float64(n + 1), x.astype(np.float64)), x, out)
+    """Both factors in the dtype of the result, as in torch: a large factorial is infinite, a small zeta nothing."""
+    factor = (-1.0) ** (n + 1) * np.float64(scipy_special.gamma(n + 1.0)).astype(x.dtype)
+    return _store(factor * hurwitz(np.float64(n + 1), x.astype(np.float64)).astype(x.dtype), x, out)
 
 
 def _store(result: Array, like: Array, out: Array | None) -> Array:
