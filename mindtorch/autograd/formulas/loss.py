@@ -47,7 +47,7 @@ def weighted(value, weight):
 
 
 def bce_target_backward(grad, self, weight, reduction):
-    """Gradient of binary cross entropy with respect to its target: log(1 - x) - log(x), where the loss cuts logs off, too."""
+    """Gradient of binary cross entropy with respect to its target: log(1 - x) - log(x), and no log is cut off."""
     return loss_scale(weighted(grad * -ops.logit(self, None), weight), reduction)
 
 

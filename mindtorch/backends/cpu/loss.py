@@ -57,9 +57,11 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
         raise _no_single_element(grad_output)
     if total_weight.size != 1:
         count = f"({total_weight.size} elements)"
-        raise RuntimeError(f"expected total_weight to be a  single element tensor, got: {list(total_weight.shape)} {count}")
+        raise RuntimeError(
+            f"expected total_weight to be a  single element tensor, got: {list(total_weight.shape)} {count}"
+        )
     checks.expect_dtype(grad_output, input)
-    if reduction == MEAN:
+    if reduction != NONE or input.ndim == 1:
         checks.expect_dtype(total_weight, input)
     if out is None and weight is None and reduction != NONE and _is_plain(input, target, ignore_index):
         return _plain_nll_gradient(grad_output, input, target, total_weight if reduction == MEAN else None)
