@@ -22,7 +22,6 @@ from mindtorch.autograd.formulas.loss import (
 )
 from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
-from mindtorch.errors import derivative_not_implemented
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 
@@ -194,13 +193,11 @@ class BinaryCrossEntropyBackward0(Node):
     def apply(node, edges, grad):
         self, target, weight = node.unpack()
         if grad is None:
-            return (None, None, None)
-        self_grad = ops.binary_cross_entropy_backward(grad, self, target, weight, node.reduction) if edges[0] else None
-        target_grad = bce_target_backward(grad, self, weight, node.reduction) if edges[1] else None
-        if edges[2]:
-            raise derivative_not_implemented("binary_cross_entropy: weight")
-        weight_grad = None
-        return (self_grad, target_grad, weight_grad)
+            return (None, None)
+        return (
+            ops.binary_cross_entropy_backward(grad, self, target, weight, node.reduction) if edges[0] else None,
+            bce_target_backward(grad, self, weight, node.reduction) if edges[1] else None,
+        )
 
 
 class BinaryCrossEntropyBackwardBackward0(Node):
@@ -213,18 +210,12 @@ class BinaryCrossEntropyBackwardBackward0(Node):
     def apply(node, edges, grad):
         grad_output, self, target, weight = node.unpack()
         if grad is None:
-            return (None, None, None, None)
-        grad_output_grad = (
-            bce_double_backward_grad_output(grad, self, target, weight, node.reduction) if edges[0] else None
+            return (None, None, None)
+        return (
+            bce_double_backward_grad_output(grad, self, target, weight, node.reduction) if edges[0] else None,
+            bce_double_backward_self(grad, grad_output, self, target, weight, node.reduction) if edges[1] else None,
+            bce_double_backward_target(grad, grad_output, self, weight, node.reduction) if edges[2] else None,
         )
-        self_grad = (
-            bce_double_backward_self(grad, grad_output, self, target, weight, node.reduction) if edges[1] else None
-        )
-        target_grad = bce_double_backward_target(grad, grad_output, self, weight, node.reduction) if edges[2] else None
-        if edges[3]:
-            raise derivative_not_implemented("binary_cross_entropy_backward: weight")
-        weight_grad = None
-        return (grad_output_grad, self_grad, target_grad, weight_grad)
 
 
 class BinaryCrossEntropyWithLogitsBackward0(Node):
@@ -237,24 +228,19 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
     def apply(node, edges, grad):
         pos_weight, self, target, weight = node.unpack()
         if grad is None:
-            return (None, None, None, None)
-        self_grad = (
-            loss_scale(weighted(grad * logits_slope(self, target, pos_weight), weight), node.reduction)
-            if edges[0]
-            else None
+            return (None, None)
+        return (
+            (
+                loss_scale(weighted(grad * logits_slope(self, target, pos_weight), weight), node.reduction)
+                if edges[0]
+                else None
+            ),
+            (
+                loss_scale(weighted(grad * logits_target_slope(self, pos_weight), weight), node.reduction)
+                if edges[1]
+                else None
+            ),
         )
-        target_grad = (
-            loss_scale(weighted(grad * logits_target_slope(self, pos_weight), weight), node.reduction)
-            if edges[1]
-            else None
-        )
-        if edges[2]:
-            raise derivative_not_implemented("binary_cross_entropy_with_logits: weight")
-        weight_grad = None
-        if edges[3]:
-            raise derivative_not_implemented("binary_cross_entropy_with_logits: pos_weight")
-        pos_weight_grad = None
-        return (self_grad, target_grad, weight_grad, pos_weight_grad)
 
 
 class CtcLossBackward0(Node):

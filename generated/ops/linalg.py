@@ -11,7 +11,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 from mindtorch import state
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import linalg as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase, refuse_complex
+from mindtorch.autograd.history import check_constant, check_inplace, edge_of, mark_written, rebase, refuse_complex
 from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd.outputs import (
     record_refusal,
@@ -3793,6 +3793,10 @@ def linalg_pinv_atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False
         )
     if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
+    if atol is not None and atol._mt_edge is not None:
+        check_constant("linalg_pinv", "atol", atol)
+    if rtol is not None and rtol._mt_edge is not None:
+        check_constant("linalg_pinv", "rtol", rtol)
     node = None
     if (
         input._mt_edge is not None

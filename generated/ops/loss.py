@@ -53,6 +53,8 @@ def nll_loss_forward(input, target, weight, reduction, ignore_index, *, out=None
         weight_array = None if weight is None else weight._mt_array
     except AttributeError:
         return raise_bad_argument(nll_loss_forward, input, target, weight, reduction, ignore_index, out=out)
+    if weight is not None and weight._mt_edge is not None:
+        check_constant("nll_loss_forward", "weight", weight)
     node = None
     if (
         input._mt_edge is not None
@@ -137,6 +139,8 @@ def nll_loss_backward(grad_output, input, target, weight, reduction, ignore_inde
         return raise_bad_argument(
             nll_loss_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
+    if weight is not None and weight._mt_edge is not None:
+        check_constant("nll_loss_backward", "weight", weight)
     if total_weight._mt_edge is not None:
         check_constant("nll_loss_backward", "total_weight", total_weight)
     node = None
@@ -281,6 +285,8 @@ def nll_loss2d_forward(input, target, weight, reduction, ignore_index, *, out=No
         weight_array = None if weight is None else weight._mt_array
     except AttributeError:
         return raise_bad_argument(nll_loss2d_forward, input, target, weight, reduction, ignore_index, out=out)
+    if weight is not None and weight._mt_edge is not None:
+        check_constant("nll_loss2d_forward", "weight", weight)
     node = None
     if (
         input._mt_edge is not None
@@ -371,6 +377,8 @@ def nll_loss2d_backward(grad_output, input, target, weight, reduction, ignore_in
         return raise_bad_argument(
             nll_loss2d_backward, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
+    if weight is not None and weight._mt_edge is not None:
+        check_constant("nll_loss2d_backward", "weight", weight)
     if total_weight._mt_edge is not None:
         check_constant("nll_loss2d_backward", "total_weight", total_weight)
     node = None
@@ -936,24 +944,21 @@ def binary_cross_entropy(input, target, weight=None, reduction=0, *, out=None):
         weight_array = None if weight is None else weight._mt_array
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy, input, target, weight, reduction, out=out)
+    if weight is not None and weight._mt_edge is not None:
+        check_constant("binary_cross_entropy", "weight", weight)
     node = None
-    if (
-        input._mt_edge is not None
-        or target._mt_edge is not None
-        or (weight is not None and weight._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
+    if (input._mt_edge is not None or target._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         target_edge = target._mt_edge or edge_of(target)
-        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if input_edge is not None or target_edge is not None or weight_edge is not None:
+        if input_edge is not None or target_edge is not None:
             node = nodes.BinaryCrossEntropyBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, target_edge or None, weight_edge or None)
+            node.next_edges = (input_edge or None, target_edge or None)
             node.reduction = reduction
             node.kept = (
-                save(input) if (input_edge or target_edge) else None,
+                save(input),
                 save(target) if input_edge else None,
-                save(weight) if (input_edge or target_edge) and weight is not None else None,
+                save(weight) if weight is not None else None,
             )
     try:
         return wrap(
@@ -978,7 +983,7 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=0, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy_out, input, target, weight, reduction, out=out)
-    refuse_grad("binary_cross_entropy", input, target, weight, out)
+    refuse_grad("binary_cross_entropy", input, target, out)
     try:
         adopt_result(
             out,
@@ -1012,27 +1017,25 @@ def binary_cross_entropy_backward(grad_output, input, target, weight=None, reduc
         weight_array = None if weight is None else weight._mt_array
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy_backward, grad_output, input, target, weight, reduction, out=out)
+    if weight is not None and weight._mt_edge is not None:
+        check_constant("binary_cross_entropy_backward", "weight", weight)
     node = None
-    if (
-        grad_output._mt_edge is not None
-        or input._mt_edge is not None
-        or target._mt_edge is not None
-        or (weight is not None and weight._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
+    if (grad_output._mt_edge is not None or input._mt_edge is not None or target._mt_edge is not None) and (
+        state.grad_everywhere or thread.grad_enabled
+    ):
         grad_output_edge = grad_output._mt_edge or edge_of(grad_output)
         input_edge = input._mt_edge or edge_of(input)
         target_edge = target._mt_edge or edge_of(target)
-        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        if grad_output_edge is not None or input_edge is not None or target_edge is not None or weight_edge is not None:
+        if grad_output_edge is not None or input_edge is not None or target_edge is not None:
             node = nodes.BinaryCrossEntropyBackwardBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None, weight_edge or None)
+            node.next_edges = (grad_output_edge or None, input_edge or None, target_edge or None)
             node.reduction = reduction
             node.kept = (
                 save(grad_output) if (input_edge or target_edge) else None,
-                save(input) if (grad_output_edge or input_edge or target_edge) else None,
+                save(input),
                 save(target) if (grad_output_edge or input_edge) else None,
-                save(weight) if (grad_output_edge or input_edge or target_edge) and weight is not None else None,
+                save(weight) if weight is not None else None,
             )
     try:
         return wrap(
@@ -1067,7 +1070,7 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
         return raise_bad_argument(
             binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out
         )
-    refuse_grad("binary_cross_entropy_backward", grad_output, input, target, weight, out)
+    refuse_grad("binary_cross_entropy_backward", grad_output, input, target, out)
     try:
         adopt_result(
             out,
@@ -1103,27 +1106,24 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
         pos_weight_array = None if pos_weight is None else pos_weight._mt_array
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction)
+    if weight is not None and weight._mt_edge is not None:
+        check_constant("binary_cross_entropy_with_logits", "weight", weight)
+    if pos_weight is not None and pos_weight._mt_edge is not None:
+        check_constant("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
     node = None
-    if (
-        input._mt_edge is not None
-        or target._mt_edge is not None
-        or (weight is not None and weight._mt_edge is not None)
-        or (pos_weight is not None and pos_weight._mt_edge is not None)
-    ) and (state.grad_everywhere or thread.grad_enabled):
+    if (input._mt_edge is not None or target._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         input_edge = input._mt_edge or edge_of(input)
         target_edge = target._mt_edge or edge_of(target)
-        weight_edge = None if weight is None else (weight._mt_edge or edge_of(weight))
-        pos_weight_edge = None if pos_weight is None else (pos_weight._mt_edge or edge_of(pos_weight))
-        if input_edge is not None or target_edge is not None or weight_edge is not None or pos_weight_edge is not None:
+        if input_edge is not None or target_edge is not None:
             node = nodes.BinaryCrossEntropyWithLogitsBackward0()
             node.sequence_nr = next_sequence_nr()
-            node.next_edges = (input_edge or None, target_edge or None, weight_edge or None, pos_weight_edge or None)
+            node.next_edges = (input_edge or None, target_edge or None)
             node.reduction = reduction
             node.kept = (
-                save(pos_weight) if (input_edge or target_edge) and pos_weight is not None else None,
-                save(input) if (input_edge or target_edge) else None,
+                save(pos_weight) if pos_weight is not None else None,
+                save(input),
                 save(target) if input_edge else None,
-                save(weight) if (input_edge or target_edge) and weight is not None else None,
+                save(weight) if weight is not None else None,
             )
     try:
         return wrap(

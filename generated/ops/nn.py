@@ -1442,6 +1442,10 @@ def native_batch_norm_backward(
             eps,
             output_mask,
         )
+    if running_mean is not None and running_mean._mt_edge is not None:
+        check_constant("native_batch_norm_backward", "running_mean", running_mean)
+    if running_var is not None and running_var._mt_edge is not None:
+        check_constant("native_batch_norm_backward", "running_var", running_var)
     if save_mean is not None and save_mean._mt_edge is not None:
         check_constant("native_batch_norm_backward", "save_mean", save_mean)
     if save_invstd is not None and save_invstd._mt_edge is not None:
