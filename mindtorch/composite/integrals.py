@@ -25,7 +25,7 @@ def trapezoid_dx(y: Tensor, dx: float = 1, dim: int = -1) -> Tensor:
 
 
 def _check_step(name: str, dx: complex) -> None:
-    if isinstance(dx, complex):
+    if isinstance(dx, (bool, complex)):
         raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
 
 

@@ -80,11 +80,16 @@ def all_dims(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = Fa
 
 
 def any_dims_out(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = False, *, out: Tensor) -> Tensor:
-    return _truth_into(out, "any", any_dims(input, dim, keepdim))
+    return _truth_into(out, "any", any_dims(_converted(input, out), dim, keepdim))
 
 
 def all_dims_out(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = False, *, out: Tensor) -> Tensor:
-    return _truth_into(out, "all", all_dims(input, dim, keepdim))
+    return _truth_into(out, "all", all_dims(_converted(input, out), dim, keepdim))
+
+
+def _converted(input: Tensor, out: Tensor) -> Tensor:
+    """The elements that are asked for: those of a result of bytes."""
+    return input.to(uint8) if out.dtype is uint8 else input
 
 
 def _truth_into(out: Tensor, op: str, result: Tensor) -> Tensor:

@@ -106,10 +106,35 @@ SAMPLES = [
     for second in ("p(3)", "p(3, 2)", "p(3) > 1", "p(3, 2) > 1")
     for call in ("s - t", "L.rsub(s, t)", "L.where(s > 1, s, t)")
 ]
-OTHERS = [f"L.polygamma({n}, p(5) ** {power})" for n in (2, 3, 20, 33, 34, 35, 100) for power in (1, 3, -1)] + [
-    "L._fft_r2c(p(2, 3), [0, 1, 0, 1, 0], 0, True)",
-    "L.vmap(lambda s: L.where(s, L.ones(2), 2.5))(p(3) > 1)",
-]
+OTHERS = (
+    [f"L.polygamma({n}, p(5) ** {power})" for n in (2, 3, 20, 33, 34, 35, 100) for power in (1, 3, -1)]
+    + [
+        f"L.{name}({values}, {dim} out=L.zeros({shape}, dtype=L.{dtype}))"
+        for name in ("any", "all")
+        for dtype in ("uint8", "bool")
+        for dim, shape in (("", "()"), ("1,", "2"), ("(0,),", "3"), ("(),", "(2, 3)"))
+        for values in (
+            "6 * p(2, 3)",
+            "L.tensor([[256, 1, 0], [512, 3, -1]])",
+            "L.tensor([[0.5, 2, 1], [-0.5, 3, 0.1]])",
+        )
+    ]
+    + [
+        f"L.convolution(p(1, 2, 5, 5), p(2, {2 // groups}, 3, 3), None, [1], [0], [{dilation}], False, [{extra}], {groups})"
+        for groups in (1, 2)
+        for dilation in (1, 2)
+        for extra in (1, 3)
+    ]
+    + [
+        f"L.{name}(p(2, 3), dx={dx})"
+        for name in ("trapezoid", "cumulative_trapezoid")
+        for dx in ("True", "2j", "2", "L.tensor(True)")
+    ]
+    + [
+        "L._fft_r2c(p(2, 3), [0, 1, 0, 1, 0], 0, True)",
+        "L.vmap(lambda s: L.where(s, L.ones(2), 2.5))(p(3) > 1)",
+    ]
+)
 
 
 def _vjp(L):

@@ -100,11 +100,6 @@ def _check_shapes(
         _check_transposed_size(input, weight, geometry)
     else:
         _check_size(input.shape[2:], weight.shape[2:], geometry)
-        if any(geometry.output_padding):
-            raise RuntimeError(
-                "output_padding is not supported for non-transposed convolutions; got: "
-                f"{checks.times(geometry.output_padding, ' ')}"
-            )
 
 
 def _has_kernel(dtype: np.dtype, geometry: Geometry, transposed: bool) -> bool:

@@ -335,6 +335,8 @@ def all_dim(input: Array, dim: int, keepdim: bool = False, out: Array | None = N
 def _truth(op: str, function: Any, input: Array, dim: Dims, keepdim: bool, out: Array | None) -> Array:
     if out is not None and out.dtype not in (BOOL, UINT8):
         raise RuntimeError(f"{op} only supports bool tensor for result, got: {scalar_name(out.dtype)}")
+    if out is not None and out.dtype == UINT8 and input.dtype != UINT8:
+        input = input.astype(UINT8)  # torch asks whether the converted elements are true
     dims = reduced_dims(dim, input.ndim)
     result = function.reduce(input.astype(bool, copy=False), dims, None, None, keepdim)
     return store(result, UINT8 if input.dtype == UINT8 else BOOL, out)
