@@ -3140,6 +3140,8 @@ def _scaled_dot_product_flash_attention_for_cpu(
             attn_mask=attn_mask,
             scale=scale,
         )
+    if attn_mask is not None and attn_mask._mt_edge is not None:
+        check_constant("_scaled_dot_product_flash_attention_for_cpu", "attn_mask", attn_mask)
     node = None
     if (query._mt_edge is not None or key._mt_edge is not None or value._mt_edge is not None) and (
         state.grad_everywhere or thread.grad_enabled
