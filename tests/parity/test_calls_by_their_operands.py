@@ -120,9 +120,9 @@ OTHERS = (
         )
     ]
     + [
-        f"L.convolution(p(1, 2, 5, 5), p(2, {2 // groups}, 3, 3), None, [1], [0], [{dilation}], False, [{extra}], {groups})"
+        f"L.convolution(p(1, 2, 5, 5), p(2, {2 // groups}, 3, 3), None, [1], [0], [{step}], False, [{extra}], {groups})"
         for groups in (1, 2)
-        for dilation in (1, 2)
+        for step in (1, 2)
         for extra in (1, 3)
     ]
     + [
