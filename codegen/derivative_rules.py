@@ -177,10 +177,11 @@ def forward_of_differentiable_output(entry: DerivativeEntry, problems: Problems)
 def forward_uses_primals(entry: DerivativeEntry, problems: Problems) -> None:
     """A differentiable argument is ``x_p`` and ``x_t``; one without a gradient is plain ``x``.
 
-    A constant has no gradient, but may have a tangent.
+    A constant has no gradient, but may have a tangent, unless the op writes it.
     """
     derivative = entry.derivative
     constants = {name for formula in derivative.backward if formula.is_constant for name in formula.targets}
+    constants -= {argument.name for argument in derivative.op.schema.changed_inputs}
     kinds = {name: formula.kind for formula in derivative.backward for name in formula.targets}
     for formula in derivative.forward:
         for name, kind in kinds.items():
