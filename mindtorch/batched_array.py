@@ -51,6 +51,11 @@ def level_numbered(number: int) -> Level:
     return _levels[number]
 
 
+def is_level_alive(number: int) -> bool:
+    """Whether there is anything left that is batched at a level."""
+    return number in _levels
+
+
 class BatchedShape(tuple):
     """The shape of a sample. It differs from an equal shape that is batched at other levels.
 

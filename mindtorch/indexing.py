@@ -254,6 +254,9 @@ def _legacy_type(tensor: Tensor) -> str:
 def _write_view(view: Tensor, value: Any) -> None:
     shape = view._mt_array.shape
     if not isinstance(value, Tensor) or (value.ndim == 0 and shape):
+        if thread.vmap_levels and isinstance(value, Tensor) and type(value._mt_array) is not type(view._mt_array):
+            view.fill_(value)  # which has torch's checks of samples, and before all others
+            return
         if thread.grad_enabled and edge_of(view) is not None:
             check_inplace(view)
             if not isinstance(value, Tensor):  # in torch always a tensor: here where the graph shows it

@@ -9,7 +9,7 @@ from mindtorch.autograd.execution import run_backward
 from mindtorch.autograd.history import edge_of, require_grad
 from mindtorch.autograd.hooks_in_levels import is_over
 from mindtorch.autograd.node_base import NodeBase
-from mindtorch.autograd.shown_levels import shown_edge
+from mindtorch.autograd.shown_levels import requires_grad_outside, shown_edge
 from mindtorch.autograd_meta import edge_left, takes_part
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.captures import is_left_to_a_function, owner_of
@@ -278,6 +278,8 @@ def _implicit_gradient(output: Any) -> Tensor | None:
         raise AssertionError("Expected output to be a torch.Tensor")
     if isinstance(output, Tensor) and not _is_shown_to_require_grad(output):
         return None  # refused later, with its index
+    if isinstance(output, Tensor) and is_left_to_a_function() and not requires_grad_outside(output):
+        return None
     shape, dtype = _shape_and_dtype(output)
     if any(size != 1 for size in shape):
         raise RuntimeError("grad can be implicitly created only for scalar outputs")

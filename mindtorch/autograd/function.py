@@ -15,6 +15,7 @@ from mindtorch.autograd.node import as_saved_tensor
 from mindtorch.autograd.node_base import ConnectedNode, second_backward
 from mindtorch.autograd.once_differentiable import once_differentiable as once_differentiable
 from mindtorch.autograd.saved_tensor import save, save_output, unpack
+from mindtorch.autograd.shown_levels import requires_grad_outside
 from mindtorch.autograd_meta import takes_part
 from mindtorch.device import device as Device
 from mindtorch.dispatch import anomaly, ops
@@ -224,10 +225,11 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` and record it."""
-        if _thread.transforms and not _has_setup_context(cls):
-            raise RuntimeError(_NEEDS_SETUP_CONTEXT)
-        if _thread.vmap_levels:
-            check_has_rule(cls, has_own=cls.vmap is not Function.vmap)
+        if _thread.transforms:  # a pass with a batch of gradients is none
+            if not _has_setup_context(cls):
+                raise RuntimeError(_NEEDS_SETUP_CONTEXT)
+            if _thread.vmap_levels:
+                check_has_rule(cls, has_own=cls.vmap is not Function.vmap)
         args = _positional(cls, args, kwargs)
         tensors = [value for value in args if isinstance(value, Tensor)]
         # Without grad mode a tensor is not asked for its place in the graph, which may be forbidden.
@@ -292,7 +294,7 @@ def _run_forward(function: type[Function], ctx: BackwardFunction, args: tuple) -
         with without_forward_ad():
             if not _has_setup_context(function):
                 return function.forward(ctx, *args)
-            with leaving_watch():
+            with leaving_watch(requires_grad_outside):
                 output = (
                     function.forward(*args) if function.vmap is Function.vmap else forward_of_samples(function, args)
                 )

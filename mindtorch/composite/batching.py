@@ -15,7 +15,15 @@ from mindtorch.autograd_meta import takes_part
 from mindtorch.backends.batched import errors
 from mindtorch.batched_array import Level
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.batching import is_batched_at, levels_of_tensor, one_by_one, register_rule, tensors_in
+from mindtorch.dispatch.batching import (
+    innermost_level,
+    is_batched_at,
+    levels_of_tensor,
+    one_by_one,
+    register_rule,
+    tensors_in,
+    writes_samples_to_one,
+)
 from mindtorch.dispatch.captures import owner_of
 from mindtorch.dispatch.level_views import outside, samples_of, spread_over
 from mindtorch.dtype import bool as boolean
@@ -254,6 +262,7 @@ def _index_copy(function: Callable, args: tuple, kwargs: dict) -> Any:
 def _index_copy_(function: Callable, args: tuple, kwargs: dict) -> Any:
     if not _any_batched(args):
         return NotImplemented
+    _refused(function, args, kwargs)
     target, *places_and_values = _as_scatter(*args)
     target.scatter_(*places_and_values)
     return args[0]
@@ -279,6 +288,21 @@ def _index_fill(function: Callable, args: tuple, kwargs: dict) -> Any:
     return target.scatter(wrapped, places, source).view(input.shape)
 
 
+def _refused(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """An op in place that PyTorch does not take apart in `vmap`: its name is in the error, which comes first."""
+    entry = function.op  # type: ignore[attr-defined]
+    level = innermost_level(args)
+    if level is not None and writes_samples_to_one(entry, args):
+        raise errors.inplace_on_unbatched(entry.name, level.depth)
+    return NotImplemented
+
+
+TAKEN_WHOLE = (
+    "addr_ float_power_.Tensor greater_.Tensor greater_equal_.Tensor index_fill_.int_Scalar index_fill_.int_Tensor "
+    "less_.Tensor less_equal_.Tensor not_equal_.Tensor subtract_.Tensor"
+).split()
+
+register_rule(TAKEN_WHOLE, _refused)
 register_rule(("index_fill.int_Scalar", "index_fill.int_Tensor"), _index_fill)
 register_rule(("index_copy",), _index_copy)
 register_rule(("index_copy_",), _index_copy_)

@@ -391,6 +391,7 @@ def index_fill_tensor(input, dim, index, value):
 
 
 def index_fill_tensor_(input, dim, index, value):
+    check_recorded_write(input)
     if value.ndim:
         raise RuntimeError(
             f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."

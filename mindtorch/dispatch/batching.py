@@ -5,15 +5,15 @@ it gets a stand-in on a lifted array: the same tensor to autograd, and found by 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from mindtorch import state
-from mindtorch.batched_array import BatchedArray, Level
+from mindtorch.batched_array import BatchedArray, Level, levels_of
 from mindtorch.dispatch.arguments import fits_by_position
 from mindtorch.dispatch.level_views import follow_base, outside, samples_of
 from mindtorch.dispatch.namespace import ops
-from mindtorch.dispatch.registry import OpEntry, overloads_of
+from mindtorch.dispatch.registry import OpEntry, kernel_table, overloads_of
 from mindtorch.op_names import qualified
 from mindtorch.tensor import Tensor, in_place_of, wrap
 
@@ -48,6 +48,8 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
     if _changes_more_than_self(entry) and entry.changed_inputs(args):
         if any(map(is_batched, tensors_in((*args, *kwargs.values())))):
             raise no_batching_rule(entry.name)
+    if entry.is_inplace and not entry.composite and writes_samples_to_one(entry, args):
+        run = partial(_unrecorded, run)  # which comes before what autograd refuses
     result = run(function, args if entry.composite else _with_lifted_first(entry, args, kwargs), kwargs)
     if entry.name in _BY_MEMORY:
         follow_base(result)
@@ -79,6 +81,40 @@ def one_by_one(op: str, function: Callable, *args: Any, **kwargs: Any) -> Any:
     if isinstance(calls[0], (list, tuple)):
         return tuple([stacked(list(column)) for column in zip(*calls, strict=True)])
     return stacked(calls)
+
+
+def writes_samples_to_one(entry: OpEntry, args: tuple) -> bool:
+    """Whether a call would write samples of the innermost transform to what is the same for all, and torch has a rule
+    for the op that sees it."""
+    level = innermost_level(args)
+    return level is not None and level is not innermost_level(args[:1]) and not _is_boxed(entry)
+
+
+def innermost_level(values: tuple) -> Level | None:
+    """The level of the innermost `vmap` in the running transform at which one of the values is batched."""
+    if not _thread.vmap_levels:
+        return None
+    own = _thread.own_tensors
+    depth = 0 if own is None else own.depth
+    arrays = [value._mt_array for value in values if isinstance(value, Tensor)]
+    levels = [level for array in arrays for level in levels_of(array.shape) if level.depth > depth]
+    return max(levels, key=lambda level: level.depth, default=None)
+
+
+@cache
+def _is_boxed(entry: OpEntry) -> bool:
+    """Whether the rule of an op in place does not look at what it writes."""
+    base, dot, overload = entry.name.partition(".")
+    return hasattr(kernel_table(f"{base.removesuffix('_')}{dot}{overload}")[BatchedArray], "is_boxed")
+
+
+def _unrecorded(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any:
+    grad_enabled = _thread.grad_enabled
+    state.set_grad_enabled(False)
+    try:
+        return run(function, args, kwargs)
+    finally:
+        state.set_grad_enabled(grad_enabled)
 
 
 def check_not_empty(op: str, size: int) -> None:

@@ -3,7 +3,7 @@
 Others it has captured, and a write to them would be seen outside although derivatives know nothing of it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
 from typing import Any
@@ -11,8 +11,9 @@ from weakref import ref
 
 from mindtorch import state
 from mindtorch.autograd_meta import ViewMeta
-from mindtorch.batched_array import levels_of
-from mindtorch.dispatch.registry import OpEntry
+from mindtorch.dispatch.arguments import fits_by_position
+from mindtorch.dispatch.batching import writes_samples_to_one
+from mindtorch.dispatch.registry import NUMBERS, OpEntry, overloads_of
 from mindtorch.tensor import Tensor, make_objects_with
 
 _thread = state.thread
@@ -61,7 +62,7 @@ class TensorSet:
 class OwnTensors:
     """The tensors of one run of a function. `depth`: how many transforms run then, this one included."""
 
-    __slots__ = ("given", "made", "metas", "depth", "outer", "is_left", "data", "has_hooks")
+    __slots__ = ("given", "made", "metas", "depth", "outer", "is_left", "requires_grad_outside", "data", "has_hooks")
 
     def __init__(self, given: Sequence[Tensor], depth: int, outer: "OwnTensors | None") -> None:
         self.given = TensorSet()
@@ -72,6 +73,7 @@ class OwnTensors:
         self.data: dict[int, tuple[Tensor, Tensor]] = {}  # id of `x.data` -> (it, x), which are the same outside
         self.has_hooks = False  # whether the function has registered any
         self.is_left = False  # while the forward of a custom Function runs, which no transform watches
+        self.requires_grad_outside: Callable[[Tensor], bool]  # while it is
         self.give(given)
 
     def give(self, tensors: Sequence[Tensor]) -> None:
@@ -146,10 +148,14 @@ def _running(own: OwnTensors) -> Iterator[OwnTensors]:
             outer.made.take_over(own.made)
 
 
-def leaving_watch() -> AbstractContextManager[None]:
-    """In this block every tensor may be written: a transform sees what a custom Function gives, not what it does."""
+def leaving_watch(
+    requires_grad_outside: Callable[[Tensor], bool] = lambda tensor: True,
+) -> AbstractContextManager[None]:
+    """In this block every tensor may be written: a transform sees what a custom Function gives, not what it does.
+
+    A write is recorded if what takes part requires grad outside of all transforms."""
     own = _thread.own_tensors
-    return _NOTHING if own is None or own.is_left else _leaving(own)
+    return _NOTHING if own is None or own.is_left else _leaving(own, requires_grad_outside)
 
 
 def is_left_to_a_function() -> bool:
@@ -162,8 +168,8 @@ _NOTHING = nullcontext()
 
 
 @contextmanager
-def _leaving(own: OwnTensors) -> Iterator[None]:
-    own.is_left = True
+def _leaving(own: OwnTensors, requires_grad_outside: Callable[[Tensor], bool]) -> Iterator[None]:
+    own.is_left, own.requires_grad_outside = True, requires_grad_outside
     try:
         yield
     finally:
@@ -200,14 +206,10 @@ def _is_own(target: Tensor) -> bool:
     return meta is not None
 
 
-def _innermost_level(values: tuple) -> Any:
-    """The level of the innermost `vmap` in the running transform at which one of the values is batched."""
-    if not _thread.vmap_levels:
-        return None
-    depth = _thread.own_tensors.depth
-    arrays = [value._mt_array for value in values if isinstance(value, Tensor)]
-    levels = [level for array in arrays for level in levels_of(array.shape) if level.depth > depth]
-    return max(levels, key=lambda level: level.depth, default=None)
+def is_written_unrecorded(entry: OpEntry, tensors: Sequence[Tensor]) -> bool:
+    """Whether the forward of a custom Function writes to a tensor, which is one outside of all transforms to it."""
+    own = _thread.own_tensors
+    return own.is_left and entry.is_inplace and not any([own.requires_grad_outside(each) for each in tensors])
 
 
 def check_write(entry: OpEntry, target: Tensor, args: tuple) -> None:
@@ -215,9 +217,17 @@ def check_write(entry: OpEntry, target: Tensor, args: tuple) -> None:
 
     What a `vmap` inside of the transform refuses, its kernel does, with an error of its own.
     """
-    if not _is_own(target) and _innermost_level(args) is _innermost_level((target,)):
+    if _is_own(target) or writes_samples_to_one(entry, args):
+        return
+    if _fits(entry, args):  # else the op has its own error
         raise RuntimeError(
             "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
             f"(aten::{entry.name}) that would mutate a captured Tensor. This is not supported; please rewrite the "
             "function being transformed to explicitly accept the mutated Tensor(s) as inputs."
         )
+
+
+def _fits(entry: OpEntry, args: tuple) -> bool:
+    if entry.takes_numbers:
+        args = tuple([value for value in args if type(value) not in NUMBERS])
+    return any(fits_by_position(each, args) for each in overloads_of(entry.base))

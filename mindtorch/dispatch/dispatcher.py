@@ -14,7 +14,7 @@ from mindtorch import state
 from mindtorch.autograd_meta import note_inference_leaf
 from mindtorch.dispatch import anomaly, autocast, batching, debug, torch_dispatch, trace
 from mindtorch.dispatch.call_form import tensors_among
-from mindtorch.dispatch.captures import check_write
+from mindtorch.dispatch.captures import check_write, is_written_unrecorded
 from mindtorch.dispatch.forward_ad import call_with_tangents, has_tangents
 from mindtorch.dispatch.methods import METHOD_PREFIX, not_implemented
 from mindtorch.dispatch.registry import NUMBERS, OpEntry
@@ -89,11 +89,14 @@ def _as_it_was_called(function: Callable, frame: FrameType | None) -> Callable:
 
 def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
     entry = function.op
+    if _thread.own_tensors is not None and (entry.is_inplace or not entry.composite):
+        for target in tensors_among(entry.written(args)):
+            check_write(entry, target, args)
     if entry.composite:
         return _let_through(function, args, kwargs)
     if _thread.own_tensors is not None:
-        for target in tensors_among(entry.written(args)):
-            check_write(entry, target, args)
+        if is_written_unrecorded(entry, tensors_among((*args, *kwargs.values()))):
+            return _unrecorded(function, args, kwargs)
     if _sees_tangents() and has_tangents((*args, *kwargs.values())):
         result = call_with_tangents(_call_autograd, function, args, kwargs)
     elif _thread.inference:

@@ -51,6 +51,12 @@ BEFORE = {
     "captured tensors written to in vmap": "x, c = T.ones(2, 3), T.ones(3)",
     "inference mode inside": f"{FACTS}; x = T.ones(3, requires_grad=True); c = x * 2\n"
     "with T.inference_mode(): i = T.ones(3)",
+    "captured tensors and other errors": "x, c = T.ones(3), T.ones(3)",
+    "forward of a Function that writes": "def f(a):\n    with T.enable_grad(): written(a)\n    return a * 1\n"
+    f"{function('f(a)', gradient='grad * 5')}\nF.generate_vmap_rule = True; x = T.ones(2, 3)",
+    "forward of a Function that returns what it writes": "def f(a):\n    with T.enable_grad(): return a.square_()\n"
+    f"{function('f(a)', 'ctx.save_for_backward(*inputs)')}\nF.generate_vmap_rule = True",
+    "gradients of a batch": "x = T.ones((), requires_grad=True); g = T.tensor([1., 2.])",
     "views that leave reverse mode": f"{FACTS}\n"
     + function("a[1:]", "ctx.mark_non_differentiable(output)")
     + "\nx = T.ones(3, requires_grad=True)\ndef f(a):\n    with T.no_grad(): return a[1:]",
@@ -250,6 +256,53 @@ KINDS = {
     "captured tensors written to in vmap": [
         f"T.func.grad(lambda a: T.vmap(lambda b: ({write}, b.sum())[1])(a).sum())(x)"
         for write in ("c.mul_(b)", "c.le_(b)", "c[0].fill_(b[0])", "c.mul_(2)", "c.copy_(a[0])", "c[:1].copy_(b[:1])")
+    ],
+    "captured tensors and other errors": [
+        f"T.func.{transform}(lambda a: (c.{write}, a.sum())[1])(x)"
+        for transform in ("grad", "jacfwd")
+        for write in (
+            "addcmul_(c, 0.5)",
+            "atan2_(2.)",
+            "fill_diagonal_(1)",
+            "renorm_(2, 5, 1.)",
+            "index_fill_(5, T.tensor([9.]), 1)",
+            "index_copy_(5, T.tensor([9.]), c)",
+            "mvlgamma_(0)",
+            "copy_(0)",
+            "add_('a')",
+            "greater_(1)",
+            "divide_(c)",
+        )
+    ],
+    "forward of a Function that writes": [
+        f"written = lambda a: {write}\n{call}(lambda a: (F.apply({given}) * a).sum()){close}, x"
+        for write in ("a.mul_(2)", "a[:1].mul_(2)", "a.triu_(1)")
+        for given in ("a", "a * 1")
+        for call, close in (
+            ("T.func.grad", "(x)"),
+            ("T.vmap(T.func.grad", ")(x[None].clone())"),
+            ("T.func.grad(lambda b: T.func.grad", "(b).sum())(x)"),
+            ("T.func.grad", "(x.requires_grad_())"),
+        )
+    ],
+    "forward of a Function that returns what it writes": [
+        f"T.{call}(T.ones(2))" for call in ("func.grad(lambda a: F.apply(a).sum())", "vmap(T.func.grad(F.apply))")
+    ],
+    "gradients of a batch": [
+        *[
+            f"T.autograd.grad(x.{view}, x, g, is_grads_batched=True)"
+            for view in ("flip([0])", "flip([-1])", "roll(1, 0)")
+        ],
+        f"{function('a * 2')}\nF.generate_vmap_rule = False\n"
+        "y = T.utils.checkpoint.checkpoint(lambda a: F.apply(a).exp(), x, use_reentrant=False)\n"
+        "T.autograd.grad(y, x, g, is_grads_batched=True)",
+        "def f(a):\n    with T.no_grad(): return a.transpose(0, -1)\n"
+        "y = T.vmap(f, in_dims=1, out_dims=1)(T.ones(2, 3, 4, requires_grad=True)); (y * x).sum().backward(); x.grad",
+    ],
+    "numbers and masks of samples": [
+        f"T.vmap(lambda a: {value})(T.tensor({numbers}))"
+        for numbers in ("[1., 2.]", "[[1., 2.]]", "[1, 2]", "[True, False]")
+        for value in ("a - True", "a - (a > 1)", "a - T.tensor([True])", "a - 1", "a.sub_(True)", "True - a")
     ],
     "views that leave reverse mode": [
         f"facts(T.func.vjp({call}, {given})[0])" for call in ("f", "F.apply") for given in ("x", "(x * 1)", "T.ones(3)")

@@ -3,6 +3,7 @@
 import math
 
 from mindtorch.autograd.formulas.common import wrapped
+from mindtorch.batched_array import is_level_alive
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.level_views import share_memory
 from mindtorch.dtype import int64
@@ -136,6 +137,8 @@ def _places(size, stride, offset, like):
 
 
 def add_batch_dim(grad, dim, level):
+    if not is_level_alive(level):  # nothing that was recorded inside is left, as behind a view from no_grad mode
+        return None
     return share_memory(ops._add_batch_dim(grad, dim, level), grad)
 
 

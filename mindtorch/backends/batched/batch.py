@@ -54,7 +54,7 @@ def memory_class(array: Any) -> type:
 
 
 class Batch:
-    """The samples of one level: how rules see the arrays of a call, and whether one of them is written."""
+    """The samples of one level: how rules see the arrays of a call. `writes`: whether it is an op in place."""
 
     __slots__ = ("level", "size", "writes")
 
@@ -125,7 +125,7 @@ def batched(op: str, rule: Rule) -> Kernel:
 
     def kernel(*args: Any, out: Any = None) -> Any:
         level = highest_level(args if out is None else (*args, out))
-        args = _without_lifts(args)
+        args = without_lifts(args)
         if level is None:
             return run(op, *args) if out is None else run(op, *args, out=out.inner)
         batch = Batch(level, out is not None)
@@ -149,11 +149,11 @@ def highest_level(values: Iterable[Any]) -> Level | None:
     return max(levels, key=lambda level: level.number, default=None)
 
 
-def _without_lifts(values: Any) -> Any:
+def without_lifts(values: Any) -> Any:
     """The arguments with lifted arrays as they were before."""
     plain = [
         (
-            _without_lifts(value)
+            without_lifts(value)
             if isinstance(value, (list, tuple))
             else value.inner if type(value) is BatchedArray and value.bdim is None else value
         )
@@ -188,7 +188,13 @@ def _is_checked(op: str, out: BatchedArray, args: Sequence[Any]) -> bool:
     return check is not None
 
 
+def _check_filled(out: np.ndarray, values: Sequence[np.ndarray]) -> None:
+    """The values of samples that have one element each may be these elements."""
+    check_overlap(out.squeeze(), [each.squeeze() for each in values])
+
+
 _CHECKS = dict.fromkeys(errors.WITH_RULE, check_apart) | dict.fromkeys(errors.ARITHMETIC, check_overlap)
+_CHECKS["fill_"] = _check_filled
 
 
 def _written_one_by_one(op: str, batch: Batch, args: Sequence[Any], out: BatchedArray) -> BatchedArray:

@@ -158,15 +158,16 @@ def constant_pad(op: str, promotion: str) -> Kernel:
 
 def flip(op: str, promotion: str) -> Kernel:
     def rule(batch: Batch, input: Any, dims: Sequence[int]) -> Any:
-        _refuse_dims_of_none(input, dims)
-        return run(op, batch.front(input), shifted_dims(dims, input.ndim))
+        _refuse_dims_of_none(batch, input, dims)
+        return run(op, batch.front(input), shifted_dims(dims if input.ndim else (), input.ndim))
 
     return batched(op, rule)
 
 
-def _refuse_dims_of_none(input: Any, dims: Sequence[int]) -> None:
-    """Dimensions 0 and -1 of a sample without any are those of the samples to torch, where it does not ask."""
-    if dims and not input.ndim:
+def _refuse_dims_of_none(batch: Batch, input: Any, dims: Sequence[int]) -> None:
+    """Dimensions 0 and -1 of a sample without any are those of the samples to torch, where it does not ask; the
+    gradients of a batch are samples for which it calls the op one after the other."""
+    if dims and not input.ndim and not batch.level.has_gradients:
         raise dim_out_of_range(1, 1)
 
 
@@ -175,8 +176,8 @@ def roll(op: str, promotion: str) -> Kernel:
 
     def rule(batch: Batch, input: Any, shifts: Any, dims: Any = ()) -> Any:
         samples = batch.front(input)
-        _refuse_dims_of_none(input, dims)
-        if dims:
+        _refuse_dims_of_none(batch, input, dims)
+        if dims and input.ndim:
             return run(op, samples, shifts, shifted_dims(dims, input.ndim))
         row = array_of_shape(samples, (batch.size, prod(input.shape)))
         return array_of_shape(run(op, row, shifts, (1,)), samples.shape)

@@ -6,7 +6,8 @@ from mindtorch.op_names import base_of, qualified
 def inplace_on_unbatched(op: str, depth: int) -> RuntimeError:
     """Samples of the transform at a depth would have to be written into memory that all of them share."""
     name = base_of(op).rstrip("_") + "_"
-    what, where = _IN_PLACE.get(name, (qualified(name), f"at level {depth}"))
+    is_elsewhere = op in _WITHOUT_RULE or name not in _IN_PLACE
+    what, where = (qualified(name), f"at level {depth}") if is_elsewhere else _IN_PLACE[name]
     return RuntimeError(
         f"vmap: {what}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
         "more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over "
@@ -24,6 +25,8 @@ WITH_RULE = ("fill_", "index_put_", "index_fill_", "index_add_", "scatter_add_",
 _IN_PLACE = {name: ("inplace arithmetic", "in a vmap") for name in ARITHMETIC} | {
     name: (name, "in a vmap") for name in WITH_RULE
 }
+
+_WITHOUT_RULE = ("masked_fill.Tensor",)  # other than the overloads of that name
 
 
 def no_fallback(op: str) -> RuntimeError:

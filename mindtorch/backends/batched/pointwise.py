@@ -1,10 +1,20 @@
 """Elementwise ops: the samples go first, and every sample gets as many dimensions as the largest."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from mindtorch.backends.batched import errors
-from mindtorch.backends.batched.batch import Batch, Kernel, arrays_in, batched, highest_level, is_array, run
+from mindtorch.backends.batched.batch import (
+    Batch,
+    Kernel,
+    arrays_in,
+    batched,
+    highest_level,
+    is_array,
+    run,
+    without_lifts,
+)
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.registry import find_op
 from mindtorch.dtype import from_numpy_dtype
@@ -25,6 +35,22 @@ def broadcast(op: str, promotion: str) -> Kernel:
 broadcast_reversed = broadcast
 
 
+def boxed(op: str, promotion: str) -> Kernel:
+    """The rule for ops that torch calls with the samples in front, whatever is written: the kernel finds that they don't
+    fit there, after all other checks."""
+    checked = broadcast(op, promotion)
+
+    def kernel(*args: Any, out: Any = None) -> Any:
+        level = None if out is None else highest_level((*args, out))
+        if level is not None and not Batch(level).has(out):
+            args = without_lifts(args)
+            run(op, *aligned(Batch(level), args), out=args[0])
+        return checked(*args, out=out)
+
+    kernel.is_boxed = True  # type: ignore[attr-defined]
+    return kernel
+
+
 @cache
 def _takes_one_tensor(op: str) -> bool:
     """Whether the samples may stay where they are, because there are no others."""
@@ -36,38 +62,35 @@ def aligned(batch: Batch, args: Any, promotes: bool = True) -> list[Any]:
     """The arguments with all samples in the first dimension and in dimensions of equal number.
 
     A sample without dimensions has one as a batch, and would then count for the dtype of the result as it should not:
-    so it is converted first. If it is one of two operands and the other one is none, both are, unless one is written.
+    so it is converted first, and so is the other one of two tensors.
     """
     arrays = list(arrays_in(args))
     ndim = max([array.ndim for array in arrays])
-    dtype = common_dtype(*arrays) if promotes else None
-    if dtype is not None and not batch.writes and _is_one_scalar(batch, args):
-        dtype = common_dtype(*args[:2])
-        operands = [int(each) if isinstance(each, bool) and dtype != BOOL else each for each in args[:2]]
-        return batch.each(lambda each: batch.ranked(_as_dtype(batch, each, dtype), ndim), [*operands, *args[2:]])
+    if not promotes:
+        return batch.each(lambda array: batch.ranked(array, ndim), args)
+    args, dtype, converts_both = _promoted(batch, args, arrays)
 
     def align(array: Any) -> Any:
         samples = batch.ranked(array, ndim)
-        if dtype is None or not batch.has(array) or array.ndim or array.dtype in (dtype, BOOL):
-            return samples
-        return convert(samples, dtype)
+        is_number = batch.has(array) and not array.ndim and array.dtype != BOOL
+        return convert(samples, dtype) if array.dtype != dtype and (is_number or converts_both) else samples
 
     return batch.each(align, args)
 
 
-def _is_one_scalar(batch: Batch, args: Any) -> bool:
-    """Whether there are two operands, one of which, and one only, has samples without dimensions."""
-    if any([is_array(each) for each in args[2:]]):
-        return False
-    return sum([batch.has(each) and not each.ndim for each in args[:2]]) == 1
+def _promoted(batch: Batch, args: Any, arrays: Sequence[Any]) -> tuple[Any, Any, bool]:
+    """The arguments, the dtype in which an op computes on them, and whether both of its first two are to have it.
 
-
-def _as_dtype(batch: Batch, array: Any, dtype: Any) -> Any:
-    if array.dtype == dtype:
-        return array
-    if not batch.has(array):
-        return convert(array, dtype)
-    return BatchedArray(convert(array.inner, dtype), array.bdim, batch.level)
+    They are if one of them only is a sample without dimensions, and nothing is written. That makes a difference where an
+    op refuses bool: then it does not see any.
+    """
+    pair = args[:2]
+    is_number = [batch.has(each) and not each.ndim for each in pair]
+    has_bool = any(getattr(each, "dtype", type(each)) in (BOOL, bool) for each in pair)
+    if batch.writes or not has_bool or len(arrays) > 2 or is_number.count(True) != 1:
+        return args, common_dtype(*arrays), False
+    dtype = common_dtype(*pair)
+    return [each if is_array(each) else dtype.type(each).item() for each in pair] + list(args[2:]), dtype, True
 
 
 def convert(array: Any, dtype: Any) -> Any:

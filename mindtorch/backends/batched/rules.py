@@ -62,6 +62,7 @@ from mindtorch.backends.batched.nn import resized as resized
 from mindtorch.backends.batched.nn import resized_backward as resized_backward
 from mindtorch.backends.batched.nn import sequences as sequences
 from mindtorch.backends.batched.nn import volumes as volumes
+from mindtorch.backends.batched.pointwise import boxed as boxed
 from mindtorch.backends.batched.pointwise import broadcast as broadcast
 from mindtorch.backends.batched.pointwise import broadcast_reversed as broadcast_reversed
 from mindtorch.backends.batched.pointwise import copy as copy
