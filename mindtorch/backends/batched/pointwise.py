@@ -36,8 +36,8 @@ broadcast_reversed = broadcast
 
 
 def boxed(op: str, promotion: str) -> Kernel:
-    """The rule for ops that torch calls with the samples in front, whatever is written: the kernel finds that they don't
-    fit there, after all other checks."""
+    """The rule for ops that torch calls with the samples in front, whatever is written: the kernel finds that they
+    do not fit there, after all other checks."""
     checked = broadcast(op, promotion)
 
     def kernel(*args: Any, out: Any = None) -> Any:
@@ -81,8 +81,8 @@ def aligned(batch: Batch, args: Any, promotes: bool = True) -> list[Any]:
 def _promoted(batch: Batch, args: Any, arrays: Sequence[Any]) -> tuple[Any, Any, bool]:
     """The arguments, the dtype in which an op computes on them, and whether both of its first two are to have it.
 
-    They are if one of them only is a sample without dimensions, and nothing is written. That makes a difference where an
-    op refuses bool: then it does not see any.
+    They are if one of them only is a sample without dimensions, and nothing is written. That makes a difference where
+    an op refuses bool: then it does not see any.
     """
     pair = args[:2]
     is_number = [batch.has(each) and not each.ndim for each in pair]
