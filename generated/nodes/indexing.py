@@ -20,6 +20,7 @@ from mindtorch.autograd.formulas.indexing import (
     masked_select_backward,
     repeat_backward,
     roll_backward,
+    stack_backward,
     take_backward,
 )
 from mindtorch.autograd.formulas.scatter import index_add_backward, index_reduce_backward, scatter_reduce_backward
@@ -250,7 +251,7 @@ class StackBackward0(Node):
     def apply(node, edges, grad):
         if grad is None:
             return (None,) * len(edges)
-        tensors_grad = grad.unbind(node.dim)
+        tensors_grad = stack_backward(grad, node.dim)
         return (*tensors_grad,)
 
 

@@ -67,6 +67,11 @@ def _masked_scatter_source_backward_of_samples(grad, mask, shape):
     return source[:count].clone(memory_format=contiguous_format).reshape(shape)
 
 
+def stack_backward(grad, dim):
+    """Gradients of stack: each a view of its own, which may be written in place."""
+    return tuple([grad.select(dim, place) for place in range(grad.shape[dim])])
+
+
 def cat_backward(grad, shapes, dim):
     """Gradients of cat: each input's stretch. Old-style empty 1-D inputs take no room."""
     dim = wrapped(dim, grad.ndim)

@@ -3,9 +3,9 @@
 import math
 
 from mindtorch.autograd.formulas.common import wrapped
-from mindtorch.batched_array import is_level_alive
+from mindtorch.batched_array import is_level_alive, level_numbered, levels_of
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.level_views import share_memory
+from mindtorch.dispatch.level_views import inside, left, share_memory
 from mindtorch.dtype import int64
 
 
@@ -137,11 +137,15 @@ def _places(size, stride, offset, like):
 
 
 def add_batch_dim(grad, dim, level):
+    """The samples of a gradient. To autograd they are a view of it, so that gradients which need no arithmetic are."""
     if not is_level_alive(level):  # nothing that was recorded inside is left, as behind a view from no_grad mode
         return None
-    return share_memory(ops._add_batch_dim(grad, dim, level), grad)
+    return inside(grad, dim, level_numbered(level))
 
 
 def remove_batch_dim(grad, level, size, dim):
     """A gradient that is recorded may be a result and kept by nodes as well: all of them have its version."""
+    found = level_numbered(level)
+    if found in levels_of(grad._mt_array.shape):
+        return left(grad, dim, found)
     return share_memory(ops._remove_batch_dim(grad, level, size, dim), grad)
