@@ -4,6 +4,8 @@ from typing import Any, NamedTuple
 
 from mindtorch import errors, state
 from mindtorch.autograd.grad_mode import ModeContext
+from mindtorch.autograd.history import is_view, noted_edge, set_history
+from mindtorch.autograd.node_base import ConnectedNode
 from mindtorch.autograd.zero_ways import depending
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.tangents import Level, depend_with, inside_of, keep_without_tangent, set_tangent, tangent_of
@@ -96,18 +98,42 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     if number < 0:
         return UnpackedDualTensor(tensor, None)
     with inside_of(number):
-        primal = ops.alias(tensor)  # its gradient goes on as the object that it is, history and all
+        primal = _unpacked(tensor)
     if tangent is not None:
         keep_without_tangent(primal, number)
     return UnpackedDualTensor(primal, tangent)
 
 
+class Identity(ConnectedNode):
+    """The node of a primal. The gradient goes on as the object that it is, history and all."""
+
+    __slots__ = ()
+
+    def name(self) -> str:
+        return "torch::autograd::Identity"
+
+    def apply(self, edges: tuple, *grads: Any) -> tuple:
+        return grads
+
+
+def _unpacked(tensor: Any) -> Tensor:
+    """A view of a tensor whose node, if it has one, has the name that texts show."""
+    primal = ops.alias(tensor)
+    edge = None if _thread.transforms else noted_edge(primal)
+    if edge and is_view(primal):
+        set_history(primal, Identity(edge[0].next_edges))
+    return primal
+
+
 def _view_inside_of(number: int, tensor: Any) -> Tensor:
-    """The tensor without its tangent at a level."""
+    """The tensor without its tangent at a level, by the op that texts name."""
     with inside_of(number):
-        # By the op that texts name. A `view_as` has strides of its own in dimensions of one element, which tell
-        # memory formats.
-        return ops.alias(tensor) if _thread.transforms or 1 in tensor.shape else tensor.view_as(tensor)
+        if _thread.transforms:
+            return ops.alias(tensor)
+        view = tensor.view_as(tensor)
+        if 1 in tensor.shape:  # where a `view_as` has strides of its own, which tell memory formats
+            view._mt_array = tensor.detach()._mt_array
+        return view
 
 
 def _is_fwd_grad_enabled() -> bool:

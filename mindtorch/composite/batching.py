@@ -185,6 +185,15 @@ def _conjugate(function: Callable, args: tuple, kwargs: dict) -> Any:
     return _where_the_samples_are(function, args, kwargs) if is_meant else NotImplemented
 
 
+def _fill_by_sample(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """Numbers that differ by sample are copied, which is recorded of tensors only that have gradients."""
+    input, value = (*args, *kwargs.values())
+    levels = levels_of_tensor(value)
+    if not levels or not all(is_batched_at(input, level) for level in levels):
+        return NotImplemented
+    return NotImplemented if any(map(_is_recorded_inside, (input, value))) else ops.copy_(input, value)
+
+
 def _one_by_one(function: Callable, args: tuple, kwargs: dict) -> Any:
     return one_by_one(function.op.name, function, *args, **kwargs)  # type: ignore[attr-defined]
 
@@ -244,6 +253,7 @@ register_rule(("conj_physical",), _conjugate)
 register_rule(("mvlgamma",), _where_the_samples_are)
 register_rule(("ctc_loss.Tensor",), _ctc_loss)
 register_rule(("repeat_interleave.self_Tensor",), _second_one_by_one)
+register_rule(("fill_.Tensor",), _fill_by_sample)
 for _op, _error in REFUSED.items():
     register_rule((_op,), _refusal(_error))
 

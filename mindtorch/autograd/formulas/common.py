@@ -41,6 +41,12 @@ def with_samples_of(tensor, indices):
     return tensor
 
 
+def is_of_all_samples(tensor):
+    """Whether a tensor has samples of a `vmap` that is over: what PyTorch differentiates is the op on all of them, which
+    reduces over their dims, be it without dims inside."""
+    return any(level not in state.thread.vmap_levels for level in levels_of_tensor(tensor))
+
+
 def in_rows_of_samples(tensor):
     """What PyTorch computes for one sample after the other, if there are samples: they are stacked."""
     return tensor.contiguous() if levels_of_tensor(tensor) else tensor

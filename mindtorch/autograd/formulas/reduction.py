@@ -8,6 +8,7 @@ from mindtorch.autograd.formulas.common import (
     has_zeros,
     in_rows_if_unseen,
     is_differentiated,
+    is_of_all_samples,
     is_unseen,
     others_along,
     real,
@@ -38,6 +39,8 @@ def prod_backward(grad, self, result):
     """
     if self.ndim == 0:
         return grad
+    if self.numel() == 1 and is_unseen(self):
+        return grad.reshape(self.shape)
     if not has_zeros(self):
         return in_rows_if_unseen(grad * conj(result / self), self)
     if not is_differentiated(grad, self) and without_levels(self) is self and int((self == 0).sum()) > 1:
@@ -148,7 +151,7 @@ def var_backward(grad, self, dim, correction, keepdim):
     """Gradient of the variance."""
     grad = restore_dims(grad, dim, self.ndim, keepdim)
     freedom = _degrees_of_freedom(self, dim, correction)
-    if freedom <= 0 and (dim is None or not self.ndim):
+    if freedom <= 0 and (dim is None or not self.ndim) and not is_of_all_samples(self):
         return grad * ops.where(self == self.mean(), math.nan, math.inf)
     return grad * (2.0 / freedom if freedom else math.inf) * _centred(self, reduced_dims(dim, self.ndim))
 
