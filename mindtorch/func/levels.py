@@ -26,11 +26,12 @@ from mindtorch.autograd.history import (
     InferenceVersion,
     edge_of,
     is_out_of_date,
+    is_view,
     noted_edge,
 )
 from mindtorch.autograd.node_base import ConnectedNode
 from mindtorch.autograd_meta import DEFAULT, MULTI_OUTPUT, ViewMeta, lefts_of
-from mindtorch.dispatch.captures import OwnTensors, watching_writes
+from mindtorch.dispatch.captures import OwnTensors, owner_of, watching_writes
 from mindtorch.dispatch.tangents import set_tangent, tangent_of
 from mindtorch.dispatch.torch_dispatch import ask_op, dispatching_arguments
 from mindtorch.dispatch.view_recipe import ViewRecipe
@@ -144,10 +145,23 @@ class Level:
 
     def edge_of(self, tensor: Tensor) -> Any:
         """The edge of an input or a result: an input has one even if it may not be used."""
-        for left in lefts_of(tensor):
-            if left.graph is self.graph:
-                return left.inside
-        return noted_edge(tensor) if id(tensor) in self._inputs else edge_of(tensor)
+        edge = self._edge_left(tensor)
+        if edge is None:
+            edge = noted_edge(tensor) if id(tensor) in self._inputs else edge_of(tensor)
+        return edge or self._nowhere(tensor, edge)
+
+    def _edge_left(self, tensor: Tensor) -> Any:
+        """The edge inside of a tensor that has left this level."""
+        return next((left.inside for left in lefts_of(tensor) if left.graph is self.graph), None)
+
+    def _nowhere(self, tensor: Tensor, edge: Any) -> Any:
+        """A view of no_grad mode leads nowhere, still if what it is a view of has left the level. The mode inside a
+        transform has nothing to do with views of what those around it have made."""
+        if not is_view(tensor):
+            return edge
+        base = tensor._mt_meta.base
+        is_of_outer = owner_of(base) not in (None, self.own)
+        return None if is_of_outer or (edge is None and self._edge_left(base) is None) else NOWHERE
 
     def _outside(self, tensor: Tensor) -> Tensor:
         meta = tensor._mt_meta

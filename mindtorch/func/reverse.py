@@ -4,9 +4,10 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, ParamSpec, overload
 
-from mindtorch import state
+from mindtorch import errors, state
 from mindtorch.autograd.engine import starting_gradients
 from mindtorch.autograd.execution import run_backward
+from mindtorch.autograd.history import NOWHERE
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.captures import differentiating
 from mindtorch.dispatch.views_from_no_grad import noting_views
@@ -147,7 +148,7 @@ def _gradients(
     """The gradients of some inputs of a level; zeros where there are none. Recorded only if somebody can ask for
     more."""
     all_pairs = zip(outputs, weights or [None] * len(outputs))
-    pairs = [(output, weight) for output, weight in all_pairs if level.edge_of(output)]
+    pairs = [(output, weight) for output, weight in all_pairs if level.edge_of(output) is not None]
     if not pairs:
         return [ops.zeros_like(each) for each in inputs]
     edges = [level.edge_of(each) for pair in pairs for each in pair if isinstance(each, Tensor)]
@@ -156,6 +157,8 @@ def _gradients(
     used, used_weights = zip(*pairs, strict=True)
     starts, ends = ([level.edge_of(each) for each in tensors] for tensors in (used, inputs))
     starting = starting_gradients(used, used_weights)
+    if NOWHERE in starts:
+        raise errors.no_gradient(starts.index(NOWHERE))
     with differentiating(level.own, as_inside=shows_hooks), noting_views():
         found = run_backward(starts, starting, keep_graph or records, records, ends, capture=True)
     return [ops.zeros_like(each) if one is None else one for one, each in zip(found, inputs, strict=True)]

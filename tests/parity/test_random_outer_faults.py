@@ -29,6 +29,16 @@ x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)
 """
 # What stands in front of the lines of a kind.
 BEFORE = {
+    "gradients that cross vmap": "x = T.ones(2, 3, 4, requires_grad=True)",
+    "names of the parts of dual tensors": "fw = T.autograd.forward_ad; x = T.ones(4, 1, requires_grad=True); h = x * 1; "
+    "level = fw.enter_dual_level(); d = fw.make_dual(x, T.ones(4, 1))",
+    "views of no_grad mode that a transform returns": "x = T.ones(2, 3); w = T.ones(3, requires_grad=True); "
+    "no = lambda f: T.no_grad()(f)(); u = no(lambda: w[:])",
+    "products of one factor": "tried = lambda x, f: [t.requires_grad for t in (T.func.grad(lambda a: f(a).sum())(x), "
+    "*T.func.jvp(f, (x,), (T.ones_like(x),)))]",
+    "variances of samples": "x = T.arange(6.).view(2, 3).requires_grad_()\n"
+    "def tried(f, x=x): return (lambda g: (g, g.requires_grad))(T.autograd.grad(f(x).sum(), x, create_graph=True)[0])",
+    "integers filled by sample": "x, y = T.ones(4, 3, dtype=T.int16), T.ones(4, requires_grad=True)",
     "views that a Function returns": NOTED,
     "ways to inputs that are over": NOTED,
     "history of views that leave": """
@@ -76,6 +86,72 @@ x, c = T.ones(2, 3), T.ones(3)""",
     "    return [each.tolist() for each in results], [facts(each) for each in results], w.grad, z.grad, s",
 }
 KINDS = {
+    "gradients that cross vmap": [
+        f"y = T.vmap({f}, in_dims={at}, out_dims={to})(x); g = y * 1; h = T.autograd.grad(y, x, g{more})[0]; "
+        "(h._is_view(), h._base is g, h.requires_grad, h.is_leaf, h is g)"
+        for f in ("lambda a: a", "lambda a: a.mT", "lambda a: a[None]", "lambda a: a.sin()", "T.vmap(lambda a: a)")
+        for at, to in ((0, 0), (1, 0), (0, 1))
+        for more in ("", ", create_graph=True")
+    ]
+    + [
+        "z = x * 1; w = T.vmap(lambda a: a, in_dims=1)(z); h, k = T.autograd.grad((w * w).sum(), (z, w)); h._base is k",
+        "y = T.vmap(lambda a: T.no_grad()(a.squeeze)(), in_dims=2)(x); T.autograd.grad(y.sum(), y, create_graph=True)",
+        "y = T.stack([T.ones(2, 3, 4), x]); T.autograd.grad(y, x, y * 1, create_graph=True)[0].mul_(2).grad_fn.name()",
+    ],
+    "names of the parts of dual tensors": [
+        f"p = {part}; fw.exit_dual_level(); {asked}"
+        for part in (
+            "d",
+            "fw.unpack_dual(d)[0]",
+            "fw.unpack_dual(d * 2)[0]",
+            "fw.unpack_dual(h)[0]",
+            "fw.unpack_dual(x)[0]",
+        )
+        for asked in ("(p.grad_fn.name(), p.stride())", "T.autograd.grad(p, x, p * 1)[0]._is_view()")
+    ]
+    + [
+        "p = fw.unpack_dual(d.split(2)[0])[0]; fw.exit_dual_level(); p.mul_(2)",
+        "p = fw.unpack_dual(fw.make_dual(h, h).split(2)[0])[0]; fw.exit_dual_level(); h.mul_(2); p.is_leaf",
+        "fw.exit_dual_level(); T.func.jvp(lambda a: a, (x,), (x,))[0].grad_fn.name()",
+    ],
+    "views of no_grad mode that a transform returns": [
+        f"f = lambda a: {value}; {call}"
+        for value in (
+            "no(lambda: a[:])",
+            "no(lambda: a[0][...])",
+            "no(lambda: a[:] * 2)",
+            "no(lambda: a[:]) * 2",
+            "no(lambda: (a * 2)[0])",
+            "(a * 2, no(lambda: a[:]))[1]",
+            "no(lambda: a[:].detach())",
+            "u",
+            "u * 2",
+        )
+        for call in (
+            "y, v = T.func.vjp(f, x); (y.requires_grad, v(y))",
+            "T.func.grad(lambda a: f(a).sum())(x)",
+            "T.func.jacrev(f)(x)",
+            "T.vmap(lambda a: T.func.vjp(f, a)[1](f(a)))(x)",
+            "T.func.grad(lambda b: T.func.vjp(lambda a: f(b), b)[1](f(b))[0].sum())(x)",
+            "y, v = T.func.vjp(lambda a: (a * 2, f(a)), w); v(y)",
+        )
+    ],
+    "products of one factor": [
+        f"tried(T.ones({shape}, requires_grad=True), lambda a: a.prod({dim}))"
+        for shape, dim in (("1", ""), ("1, 1", ""), ("2", ""), ("2, 1", "1"), ("2, 1", "0"), ("()", ""), ("1", "0"))
+    ],
+    "variances of samples": [
+        f"tried(T.vmap(lambda a: a{part}.{op}(correction={correction})))"
+        for part in ("", "[:1]", "[:0]")
+        for op in ("var", "std")
+        for correction in (1, 3, 5)
+    ]
+    + ["T.vmap(T.func.grad(lambda a: a.var(correction=3)))(x.detach())"],
+    "integers filled by sample": [
+        f"x = x.to(T.{dtype}); T.vmap(lambda a, b: ({write}, a)[1])(y, x); x.requires_grad"
+        for write in ("b.fill_(a)", "b.__setitem__(slice(None, None, 2), a)", "b.copy_(a)")
+        for dtype in ("int16", "float32")
+    ],
     "views that a Function returns": [
         f"F = function(lambda a: {body}); s = {source}; r = last(T.func.vjp(F, s)[0])\n{what}"
         for body in ("a", "a[..., :]", "a.view(2, 3)", "a * 2", "(a * 2, a[:1])", "(a[0], a[1])")
