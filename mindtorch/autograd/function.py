@@ -22,6 +22,7 @@ from mindtorch.dispatch import anomaly, ops
 from mindtorch.dispatch.batching import levels_of_tensor
 from mindtorch.dispatch.captures import leaving_watch
 from mindtorch.dispatch.tangents import without_forward_ad
+from mindtorch.dispatch.views_from_no_grad import note_views
 from mindtorch.dtype import from_numpy_dtype
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
@@ -238,7 +239,8 @@ class Function(metaclass=FunctionMeta):
         ctx.kept = ()
         ctx._takes_tensor = tuple(isinstance(value, Tensor) for value in args)
         ctx.needs_input_grad = tuple(isinstance(value, Tensor) and takes_part(value) for value in args)
-        if _thread.own_tensors is not None:
+        is_transformed = _thread.own_tensors is not None
+        if is_transformed:
             ctx._is_transformed = True
         recorded = any([edge is not None for edge in edges])
         output = _run_forward(cls, ctx, args)
@@ -249,6 +251,8 @@ class Function(metaclass=FunctionMeta):
         if written and cls.generate_vmap_rule and _thread.vmap_levels:  # which knows no sample as one that was written
             ctx.dirty_tensors = tuple([each for each in written if not levels_of_tensor(each)])
         outputs = connect_outputs(ctx, ctx if recorded else None, tensors, outputs, kept)
+        if is_transformed and recorded:
+            note_views(tensors, outputs)
         _check_dirty(written, returned if len(ctx.dirty_tensors) == len(written) else ())
         _save(ctx, recorded)
         if _thread.dual_level >= 0 and _thread.forward_grad_enabled:

@@ -2,7 +2,8 @@
 
 In forward mode a tensor without a tangent has one of zeros, and products with it are zero, whatever the other factors
 are. A tangent with such a term requires grad if a factor does, and the gradient of the factor is zero. It is given to
-the leaves themselves: a formula on the way could make nan of it, as 0 times an infinity is.
+the leaves themselves: a formula on the way could make nan of it, as 0 times an infinity is. Only where somebody looks
+on the way, with a hook, it takes the way from there.
 """
 
 from collections.abc import Sequence
@@ -16,8 +17,8 @@ from mindtorch.tensor import Tensor
 
 
 class ZeroWays(NodeBase):
-    """Lets a gradient through, and gives zeros to the leaves behind some edges, which are looked for when a pass
-    comes."""
+    """Lets a gradient through, and gives zeros to the leaves and hooks behind some edges, which are looked for when a
+    pass comes."""
 
     __slots__ = ("_edge", "_behind", "_found")
 
@@ -28,7 +29,7 @@ class ZeroWays(NodeBase):
     @property
     def next_edges(self) -> tuple:  # type: ignore[override]
         if self._found is None:
-            self._found = (self._edge, *_leaves_behind(self._behind))
+            self._found = (self._edge, *_ends_behind(self._behind))
         return self._found
 
     def apply(self, edges: tuple, *grads: Any) -> tuple:
@@ -46,19 +47,19 @@ def _zeros_for(edge: Any, grad: Tensor) -> Tensor:
     return ops.zeros(shape, dtype=from_numpy_dtype(dtype), device=grad.device)
 
 
-def _leaves_behind(edges: Sequence[Any]) -> list[Any]:
-    waiting, leaves = list(edges), {}
+def _ends_behind(edges: Sequence[Any]) -> list[Any]:
+    waiting, ends = list(edges), {}
     seen = set()
     while waiting:
         edge = waiting.pop()
         if edge is None or edge[0] in seen:
             continue
         seen.add(edge[0])
-        if edge[0].begins:
-            leaves[edge[0]] = edge
+        if edge[0].begins or edge[0].extras:
+            ends[edge[0]] = edge
         else:
             waiting.extend(edge[0].next_edges)
-    return list(leaves.values())
+    return list(ends.values())
 
 
 def depending(tangent: Tensor, factor: Tensor) -> Tensor:

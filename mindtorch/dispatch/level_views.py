@@ -74,10 +74,19 @@ def samples_of(fresh: Tensor, dim: int, level: Level) -> Tensor:
 
 
 def left(tensor: Tensor, dim: int, level: Level) -> Tensor:
-    """A tensor that leaves a level for good. What is outside of it afterwards does not refer to the level."""
-    view = _left(tensor, dim, level)
-    _let_go(view, dim, level)
-    return view
+    """A tensor that leaves a level for good. What is outside of it afterwards does not refer to the level. To move the
+    samples is an op outside, as it is to programs."""
+    array = tensor._mt_array
+    place = array.bdim if type(array) is BatchedArray and array.level is level else dim
+    view = _left(tensor, place, level)
+    _let_go(view, place, level)
+    return view if place == dim else ops.permute(view, _moved(view.ndim, place, dim))
+
+
+def _moved(ndim: int, source: int, target: int) -> tuple[int, ...]:
+    order = [dim for dim in range(ndim) if dim != source]
+    order.insert(target, source)
+    return tuple(order)
 
 
 def _let_go(view: Tensor, dim: int, level: Level) -> None:
