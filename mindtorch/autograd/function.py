@@ -10,7 +10,7 @@ from mindtorch.autograd.function_gradients import gradients_of_tensors
 from mindtorch.autograd.function_jvp import apply_jvp, role_of
 from mindtorch.autograd.function_outputs import connect_outputs
 from mindtorch.autograd.function_vmap import check_has_rule, forward_of_samples
-from mindtorch.autograd.history import edge_of, is_view, mark_written, noted_edge
+from mindtorch.autograd.history import edge_of, is_input_of_level, is_view, mark_written, noted_edge
 from mindtorch.autograd.node import as_saved_tensor
 from mindtorch.autograd.node_base import ConnectedNode, second_backward
 from mindtorch.autograd.once_differentiable import once_differentiable as once_differentiable
@@ -117,7 +117,7 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
             raise second_backward()
         tensors = tuple([None if saved is None else unpack(saved, self) for saved in kept])
         for tensor in tensors:
-            if tensor is not None and is_view(tensor):
+            if tensor is not None and is_view(tensor) and not is_input_of_level(tensor._mt_meta):
                 edge_of(tensor)  # which refuses a view that `forward` has written where that is forbidden
         return tensors
 

@@ -24,6 +24,7 @@ from mindtorch.autograd_meta import (
     ViewMeta,
     note_inference_leaf,
 )
+from mindtorch.dispatch.captures import is_captured_unrecorded
 from mindtorch.dispatch.level_views import CROSSINGS
 from mindtorch.dispatch.view_recipe import ViewRecipe
 from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, edge_to, set_output
@@ -47,6 +48,8 @@ def edge_of(tensor: Any) -> Any:
         return edge
     meta = tensor._mt_meta
     if type(meta) is ViewMeta:
+        if _thread.own_tensors is not None and is_out_of_date(tensor) and is_captured_unrecorded(tensor):
+            return None
         _follow_base(tensor, meta)
         if meta.edge is not None:
             return meta.edge
@@ -235,7 +238,7 @@ def check_inplace(tensor: Tensor) -> None:
     if meta.left is not None:
         _check_left(tensor, meta.left)
     if meta.base is not None:
-        if _is_input_of_level(meta):
+        if is_input_of_level(meta):
             raise _leaf_write()
         _check_writable(meta, "is being")
         if edge_of(tensor) is not None and is_leaf(meta.base):
@@ -263,7 +266,7 @@ def _leaf_write() -> RuntimeError:
     return RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
-def _is_input_of_level(meta: ViewMeta) -> bool:
+def is_input_of_level(meta: ViewMeta) -> bool:
     """Whether a view is an input of the transform that runs, or of its samples, and so a leaf inside."""
     while not (meta.requires_grad and meta.edge is not None and meta.edge[0].begins):
         if meta.replay is None or meta.replay[0] not in CROSSINGS or meta.parent is None:

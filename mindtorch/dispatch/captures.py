@@ -62,7 +62,10 @@ class TensorSet:
 class OwnTensors:
     """The tensors of one run of a function. `depth`: how many transforms run then, this one included."""
 
-    __slots__ = ("given", "made", "metas", "depth", "outer", "is_left", "requires_grad_outside", "data", "has_hooks")
+    __slots__ = (
+        *("given", "made", "metas", "depth", "outer"),
+        *("is_left", "requires_grad_outside", "records_outside", "data", "has_hooks"),
+    )
 
     def __init__(self, given: Sequence[Tensor], depth: int, outer: "OwnTensors | None") -> None:
         self.given = TensorSet()
@@ -74,6 +77,7 @@ class OwnTensors:
         self.has_hooks = False  # whether the function has registered any
         self.is_left = False  # while the forward of a custom Function runs, which no transform watches
         self.requires_grad_outside: Callable[[Tensor], bool]  # while it is
+        self.records_outside = _thread.grad_enabled  # whether grad mode is on around the transform
         self.give(given)
 
     def give(self, tensors: Sequence[Tensor]) -> None:
@@ -98,6 +102,14 @@ def owner_of(tensor: Tensor) -> OwnTensors | None:
     while own is not None and tensor not in own:
         own = own.outer
     return own
+
+
+def is_captured_unrecorded(tensor: Tensor) -> bool:
+    """Whether a tensor is from outside of a transform around which grad mode is off."""
+    own, is_recorded = _thread.own_tensors, True
+    while own is not None and tensor not in own:
+        own, is_recorded = own.outer, own.records_outside
+    return not is_recorded
 
 
 def depths_of(tensor: Tensor) -> list[int]:

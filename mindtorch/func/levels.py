@@ -120,6 +120,7 @@ class Level:
         """Call the function, which may write to its arguments and to what it makes."""
         with watching_writes(tree_leaves((args, kwargs))) as own:
             self.own = own
+            own.records_outside = self.records_outside
             return func(*args, **kwargs)
 
     def close(self) -> None:
@@ -145,14 +146,16 @@ class Level:
 
     def edge_of(self, tensor: Tensor) -> Any:
         """The edge of an input or a result: an input has one even if it may not be used."""
-        edge = self._edge_left(tensor)
-        if edge is None:
+        left = self._left(tensor)
+        if left is not None:
+            edge = left.inside
+        else:
             edge = noted_edge(tensor) if id(tensor) in self._inputs else edge_of(tensor)
         return edge or self._nowhere(tensor, edge)
 
-    def _edge_left(self, tensor: Tensor) -> Any:
-        """The edge inside of a tensor that has left this level."""
-        return next((left.inside for left in lefts_of(tensor) if left.graph is self.graph), None)
+    def _left(self, tensor: Tensor) -> Any:
+        """What a tensor is here that has left this level; None for others."""
+        return next((left for left in lefts_of(tensor) if left.graph is self.graph), None)
 
     def _nowhere(self, tensor: Tensor, edge: Any) -> Any:
         """A view of no_grad mode leads nowhere, still if what it is a view of has left the level. The mode inside a
@@ -161,7 +164,9 @@ class Level:
             return edge
         base = tensor._mt_meta.base
         is_of_outer = owner_of(base) not in (None, self.own)
-        return None if is_of_outer or (edge is None and self._edge_left(base) is None) else NOWHERE
+        base_left = self._left(base)
+        is_apart = edge is None and (base_left is None or base_left.inside is None)
+        return None if is_of_outer or is_apart else NOWHERE
 
     def _outside(self, tensor: Tensor) -> Tensor:
         meta = tensor._mt_meta
