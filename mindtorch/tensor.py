@@ -411,6 +411,15 @@ def view_outputs(
     return views
 
 
+class OutsideVersion(list):
+    """The version of a tensor of inference mode that was made outside of it, where every new tensor has one and may be
+    written. Inside, versions stay as they are."""
+
+    def __setitem__(self, place: Any, version: Any) -> None:
+        if not _thread.inference:
+            super().__setitem__(place, version)
+
+
 def twin_of(tensor: Tensor, array: Any) -> Tensor:
     """The tensor outside of the graph, on the same memory and with the same version (`detach`)."""
     is_inference = tensor._mt_meta is not None and tensor._mt_meta.inference
@@ -422,7 +431,7 @@ def twin_of(tensor: Tensor, array: Any) -> Tensor:
     if not is_inference:
         twin._mt_version = share_version(tensor)
     elif not _thread.inference:
-        twin._mt_version = [0]  # outside of inference mode every new tensor has one, and may be written
+        twin._mt_version = OutsideVersion((0,))
     return twin
 
 

@@ -19,6 +19,7 @@ from mindtorch.autograd.history import become_leaf, edge_of, edge_to_keep
 from mindtorch.autograd.hooks import legacy_type
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
+from mindtorch.dispatch.captures import is_in_reverse_mode
 from mindtorch.dispatch.level_views import as_it_entered, outside, peeled
 from mindtorch.dispatch.tangents import at_all_levels, holder_of
 from mindtorch.dtype import from_numpy_dtype
@@ -330,9 +331,9 @@ def _freed() -> RuntimeError:
 
 
 def _refuse_inference() -> None:
-    """Keep no tensor of inference mode, which has no version; a transform that differentiates, whose graph is its own,
-    may do so."""
-    if _thread.own_tensors is None:
+    """Keep no tensor of inference mode, which has no version; a transform of reverse mode, whose graph is its own, may
+    do so."""
+    if not is_in_reverse_mode():
         raise RuntimeError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
             "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "

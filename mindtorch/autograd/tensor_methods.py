@@ -30,7 +30,7 @@ from mindtorch.dispatch.captures import depths_of, is_left_to_a_function, owner_
 from mindtorch.dispatch.tangents import drop_tangent
 from mindtorch.dtype import c_name
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.tensor import Tensor, alias_of, autograd_meta, extend_tensor
+from mindtorch.tensor import OutsideVersion, Tensor, alias_of, autograd_meta, extend_tensor
 from mindtorch.warning import warn
 
 _thread = state.thread
@@ -229,7 +229,7 @@ class GradMethods:
         if self.is_inference():
             autograd_meta(alias).inference = True
             if not _thread.inference and alias._mt_version is None:
-                alias._mt_version = [0]  # outside of inference mode every new tensor has one, and may be written
+                alias._mt_version = OutsideVersion((0,))
         return alias
 
     @data.setter

@@ -63,8 +63,8 @@ class OwnTensors:
     """The tensors of one run of a function. `depth`: how many transforms run then, this one included."""
 
     __slots__ = (
-        *("given", "made", "metas", "depth", "outer"),
-        *("is_left", "requires_grad_outside", "records_outside", "data", "has_hooks"),
+        *("given", "made", "metas", "depth", "outer", "data", "has_hooks"),
+        *("is_left", "requires_grad_outside", "records_outside", "is_reverse"),
     )
 
     def __init__(self, given: Sequence[Tensor], depth: int, outer: "OwnTensors | None") -> None:
@@ -78,6 +78,7 @@ class OwnTensors:
         self.is_left = False  # while the forward of a custom Function runs, which no transform watches
         self.requires_grad_outside: Callable[[Tensor], bool]  # while it is
         self.records_outside = _thread.grad_enabled  # whether grad mode is on around the transform
+        self.is_reverse = False  # whether the transform has a graph of its own
         self.give(given)
 
     def give(self, tensors: Sequence[Tensor]) -> None:
@@ -110,6 +111,14 @@ def is_captured_unrecorded(tensor: Tensor) -> bool:
     while own is not None and tensor not in own:
         own, is_recorded = own.outer, own.records_outside
     return not is_recorded
+
+
+def is_in_reverse_mode() -> bool:
+    """Whether a transform of reverse mode runs."""
+    own = _thread.own_tensors
+    while own is not None and not own.is_reverse:
+        own = own.outer
+    return own is not None
 
 
 def depths_of(tensor: Tensor) -> list[int]:

@@ -120,7 +120,7 @@ class Level:
         """Call the function, which may write to its arguments and to what it makes."""
         with watching_writes(tree_leaves((args, kwargs))) as own:
             self.own = own
-            own.records_outside = self.records_outside
+            own.records_outside, own.is_reverse = self.records_outside, True
             return func(*args, **kwargs)
 
     def close(self) -> None:

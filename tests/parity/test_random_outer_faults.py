@@ -29,6 +29,13 @@ x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)
 """
 # What stands in front of the lines of a kind.
 BEFORE = {
+    "samples that vmap moves": "x = T.arange(12.).view(3, 4).requires_grad_(); h = x * 1; seen = []",
+    "views of no_grad mode given to Functions": NOTED + "no = lambda f: T.no_grad()(f)(); u = no(lambda: w[:])",
+    "hooks behind zero tangents": "fw = T.autograd.forward_ad; seen = []; x = T.ones(3, requires_grad=True)",
+    "captured views that may not be read": "h = T.ones(4, requires_grad=True) * 1; v = h.split(2)[0]; h.mul_(2); "
+    "y = T.ones(2); f = lambda a: (v.log() * a).sum()",
+    "versions and saving of tensors of inference mode": "x = T.ones(3, requires_grad=True)\n"
+    "def inside(f):\n    with T.inference_mode(): return f()\ni = inside(lambda: T.ones(3))",
     "gradients that cross vmap": "x = T.ones(2, 3, 4, requires_grad=True)",
     "names of the parts of dual tensors": "fw = T.autograd.forward_ad; x = T.ones(4, 1, requires_grad=True); h = x * 1; "
     "level = fw.enter_dual_level(); d = fw.make_dual(x, T.ones(4, 1))",
@@ -86,6 +93,65 @@ x, c = T.ones(2, 3), T.ones(3)""",
     "    return [each.tolist() for each in results], [facts(each) for each in results], w.grad, z.grad, s",
 }
 KINDS = {
+    "samples that vmap moves": [
+        f"y = T.vmap(lambda a: {f}, out_dims={to})({given}); {asked}"
+        for f in ("a * 2", "a", "a.view(2, 2)", "T.no_grad()(a.view)(2, 2)")
+        for given, to in (("h", 1), ("x", 1), ("h", 0))
+        for asked in (
+            "(y._is_view(), y._base is h, y.grad_fn and y.grad_fn.name())",
+            "h.mul_(2); y.sum().backward(); x.grad",
+        )
+    ]
+    + [
+        "y = T.vmap(lambda a: a * 2, out_dims=-1)(x); y.copy_(T.ones(1)); "
+        "y.grad_fn.register_hook(lambda *grads: seen.append(grads)); y.sum().backward(); seen",
+        "y = T.vmap(lambda a: a.split(2), out_dims=1)(h)[0]; y.mul_(2)",
+        "[(y._is_view(), y.stride()) for y in T.func.jvp(T.vmap(lambda a: a * 2, out_dims=1), (x,), (x,))]",
+    ],
+    "views of no_grad mode given to Functions": [
+        f"F = function(lambda a, b: a + b); y = last({call}); (y.requires_grad, y.grad_fn and type(y.grad_fn).__name__)"
+        for call in (
+            "T.func.vjp(lambda a: F(a, u), x)[0]",
+            "T.func.vjp(lambda a: F(a, w.detach()), x)[0]",
+            "F(x, u)",
+            "T.func.grad_and_value(lambda a: F(a, u).sum())(x)",
+        )
+    ]
+    + [
+        f"F = function(lambda a: (a.{write}(a * 1), a * 1)[1]); T.func.{call}"
+        for write in ("copy_", "mul_")
+        for call in ("jacrev(F)(u)", "vjp(F, u)[1](x)")
+    ],
+    "hooks behind zero tangents": [
+        f"level = fw.enter_dual_level(); d = fw.make_dual(x * x, T.ones(3)); e = d + d; {watch}; "
+        f"q = fw.unpack_dual({product})[1].clone(); fw.exit_dual_level(); q.sum().backward(); (seen, x.grad)"
+        for watch in (
+            "e.register_hook(lambda g: seen.append(g))",
+            "e.grad_fn.register_hook(lambda *g: seen.append(g))",
+            "pass",
+        )
+        for product in ("e @ T.ones(3)", "e * T.ones(3)")
+    ],
+    "captured views that may not be read": [
+        f"T.set_grad_enabled({mode}); found = {call}; T.set_grad_enabled(True); found"
+        for mode in (False, True)
+        for call in (
+            "T.func.grad(f)(y)",
+            "T.func.jvp(f, (y,), (y,))",
+            "T.func.jvp(T.func.grad(f), (y,), (y,))",
+            "T.func.grad(lambda a: T.func.grad(f)(a).sum())(y)",
+            "T.vmap(f)(T.ones(2, 2))",
+        )
+    ],
+    "versions and saving of tensors of inference mode": [
+        f"a = i.{copy}; inside(lambda: a.add_(1)); a.mul_(2); (a._version, a.is_inference(), a)"
+        for copy in ("detach()", "data")
+    ]
+    + [
+        f"T.func.jvp(lambda a: {product}, ({given},), (T.ones(3),))"
+        for product in ("x * a", "x / a", "(x * 1)[:2].mul_(a[:2])", "a * 2", "x * i", "x + i")
+        for given in ("i", "T.ones(3)")
+    ],
     "gradients that cross vmap": [
         f"y = T.vmap({f}, in_dims={at}, out_dims={to})(x); g = y * 1; h = T.autograd.grad(y, x, g{more})[0]; "
         "(h._is_view(), h._base is g, h.requires_grad, h.is_leaf, h is g)"

@@ -42,8 +42,8 @@ def with_samples_of(tensor, indices):
 
 
 def is_of_all_samples(tensor):
-    """Whether a tensor has samples of a `vmap` that is over: what PyTorch differentiates is the op on all of them, which
-    reduces over their dims, be it without dims inside."""
+    """Whether a tensor has samples of a `vmap` that is over: what PyTorch differentiates is the op on all of them,
+    which reduces over their dims, be it without dims inside."""
     return any(level not in state.thread.vmap_levels for level in levels_of_tensor(tensor))
 
 
