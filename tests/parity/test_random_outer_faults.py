@@ -37,8 +37,8 @@ BEFORE = {
     "versions and saving of tensors of inference mode": "x = T.ones(3, requires_grad=True)\n"
     "def inside(f):\n    with T.inference_mode(): return f()\ni = inside(lambda: T.ones(3))",
     "gradients that cross vmap": "x = T.ones(2, 3, 4, requires_grad=True)",
-    "names of the parts of dual tensors": "fw = T.autograd.forward_ad; x = T.ones(4, 1, requires_grad=True); h = x * 1; "
-    "level = fw.enter_dual_level(); d = fw.make_dual(x, T.ones(4, 1))",
+    "names of the parts of dual tensors": "fw = T.autograd.forward_ad\n"
+    "x = T.ones(4, 1, requires_grad=True); h = x * 1; level = fw.enter_dual_level(); d = fw.make_dual(x, T.ones(4, 1))",
     "views of no_grad mode that a transform returns": "x = T.ones(2, 3); w = T.ones(3, requires_grad=True); "
     "no = lambda f: T.no_grad()(f)(); u = no(lambda: w[:])",
     "products of one factor": "tried = lambda x, f: [t.requires_grad for t in (T.func.grad(lambda a: f(a).sum())(x), "
