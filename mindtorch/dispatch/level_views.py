@@ -73,11 +73,11 @@ def samples_of(fresh: Tensor, dim: int, level: Level) -> Tensor:
     return view
 
 
-def left(tensor: Tensor, dim: int, level: Level) -> Tensor:
+def left(tensor: Tensor, dim: int, level: Level, moves_outside: bool = True) -> Tensor:
     """A tensor that leaves a level for good. What is outside of it afterwards does not refer to the level. To move the
-    samples is an op outside, as it is to programs."""
+    samples is an op outside, as it is to programs, unless they are those of a gradient."""
     array = tensor._mt_array
-    place = array.bdim if type(array) is BatchedArray and array.level is level else dim
+    place = array.bdim if moves_outside and type(array) is BatchedArray and array.level is level else dim
     view = _left(tensor, place, level)
     _let_go(view, place, level)
     return view if place == dim else ops.permute(view, _moved(view.ndim, place, dim))

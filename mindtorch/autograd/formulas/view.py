@@ -147,5 +147,5 @@ def remove_batch_dim(grad, level, size, dim):
     """A gradient that is recorded may be a result and kept by nodes as well: all of them have its version."""
     found = level_numbered(level)
     if found in levels_of(grad._mt_array.shape):
-        return left(grad, dim, found)
+        return left(grad, dim, found, moves_outside=False)
     return share_memory(ops._remove_batch_dim(grad, level, size, dim), grad)
