@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pickle
 import socket
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
@@ -74,6 +75,12 @@ class Channel:
                 while len(files) < count:
                     files += _next_files(sender, min(count - len(files), _FILES_AT_ONCE))
         return Parcel(content[_COUNT_BYTES:], files)
+
+    def end(self) -> None:
+        """Close the connection, whichever processes have copies of this end."""
+        with suppress(OSError), self._socket() as both:  # the other end may be gone
+            both.shutdown(socket.SHUT_RDWR)
+        self.close()
 
     def _socket(self) -> socket.socket:
         return socket.fromfd(self.fileno(), socket.AF_UNIX, socket.SOCK_STREAM)

@@ -76,6 +76,23 @@ def test_an_iterator_that_is_left_alone(stay):
     assert descriptors() <= before
 
 
+def test_workers_end_while_another_process_holds_the_loaders_end():
+    iterator = iter(DataLoader(Slow(), 4, num_workers=2))
+    next(iterator)
+    pid = os.fork()
+    if not pid:
+        time.sleep(SECONDS)
+        os._exit(0)
+    try:
+        start = time.monotonic()
+        iterator._shutdown_workers()
+        assert time.monotonic() - start < 4  # after 5 seconds they would be terminated
+        assert [worker.exitcode for worker in iterator._workers] == [0, 0]
+    finally:
+        os.kill(pid, 9)
+        os.waitpid(pid, 0)
+
+
 def test_a_dead_worker_is_reported_at_once_and_the_others_end():
     iterator = iter(DataLoader(Slow(0.05), 4, num_workers=2))
     processes = [worker.pid for worker in iterator._workers]

@@ -101,7 +101,7 @@ class Crew:
         """Let a worker end."""
         end, self._channels[worker] = self._channels[worker], None
         if end is not None:
-            end.close()
+            end.end()
 
     def end(self, patience: float) -> None:
         """Let all workers end; terminate those that don't within `patience` seconds."""
