@@ -50,6 +50,7 @@ class ThreadState(threading.local):
     outcome: Any = None  # what that __torch_dispatch__ has answered, as long as the call runs
     default_devices: Any = None  # the stack of default devices; see mindtorch.device
     vmap_levels: tuple = ()  # the levels of vmap that are running, innermost last
+    passes = 0  # how many backward passes are open; their nodes may have samples of levels that are over
     active = 0  # how many interceptors this thread itself has switched on
     switches: Any = None  # `_Switches`, to be counted out when the thread ends; False for the main one
     grad_layout_enforced = True  # see Note [Gradient layout contract] in mindtorch.autograd.accumulate_grad

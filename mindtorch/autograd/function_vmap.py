@@ -51,11 +51,16 @@ def forward_of_samples(function: Any, args: tuple) -> Any:
 def by_rule(rule: Callable, /, *args: Any, **kwargs: Any) -> Any:
     """What `rule(info, in_dims, *args, **kwargs)` gives for all samples of the innermost level, as samples."""
     level = max(_levels_among(args), key=lambda each: each.number)
+    return _run(partial(_called_outside, level, rule, **kwargs), args, level)
+
+
+def _called_outside(level: Level, rule: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    """What a rule returns: while it runs, the call of `vmap` whose samples it sees as a dimension does not."""
     running, _thread.vmap_levels = _thread.vmap_levels, tuple(
         [each for each in _thread.vmap_levels if each is not level]
     )
     try:
-        return _run(partial(rule, **kwargs), args, level)
+        return rule(*args, **kwargs)
     finally:
         _thread.vmap_levels = running
 

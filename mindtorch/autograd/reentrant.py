@@ -15,35 +15,27 @@ _thread = state.thread
 _MAX_DEPTH = 60  # passes in one thread; at about 8 frames each that is half of Python's default recursion limit
 
 
-class Depth(threading.local):
-    """How many backward passes are open in this thread."""
-
-    passes = 0
-
-
-_depth = Depth()
-
-
 def is_running() -> bool:
     """Whether a backward pass is open in this thread."""
-    return _depth.passes > 0
+    return _thread.passes > 0
 
 
 def run_nested(function: Callable[[], Any]) -> Any:
     """Call a function that runs a backward pass; in a new thread if this one is full."""
-    if _depth.passes >= _MAX_DEPTH:
+    if _thread.passes >= _MAX_DEPTH:
         return _call_in_new_thread(function)
-    _depth.passes += 1
+    _thread.passes += 1
     try:
         return function()
     finally:
-        _depth.passes -= 1
+        _thread.passes -= 1
 
 
 def _call_in_new_thread(function: Callable[[], Any]) -> Any:
     """Call a function in a thread that has the same modes switched on, and wait for it."""
     modes = dict(vars(_thread))
     modes.pop("switches", None)
+    modes["passes"] = 0
     grad_enabled = modes.pop("grad_enabled", True)
     outcome: dict[str, Any] = {}
 

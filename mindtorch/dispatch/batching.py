@@ -22,6 +22,12 @@ _thread = state.thread
 
 Rule = Callable[[Callable, tuple, dict], Any]
 
+_ESCAPED = (
+    "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+    "https://pytorch.org/functorch/stable/ux_limitations.html), or there is an internal functorch error in "
+    "`gen_vmap_plumbing` Please file an issue if it looks like the latter"
+)
+
 _rules: dict[str, Rule] = {}
 _BY_MEMORY = frozenset(("as_strided",))  # views that are told where the elements are, and not which ones
 
@@ -37,6 +43,8 @@ def register_rule(ops: Iterable[str], rule: Rule) -> None:
 def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any:
     """Run an op while there are batched tensors, some of which may be among the arguments."""
     entry = function.op  # type: ignore[attr-defined]
+    if not _thread.passes:
+        _check_inside((*args, *kwargs.values()))
     rule = _rules.get(entry.name)
     if rule is not None:
         result = rule(function, args, kwargs)
@@ -54,6 +62,15 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
     if entry.name in _BY_MEMORY:
         follow_base(result)
     return result
+
+
+def _check_inside(values: Iterable[Any]) -> None:
+    """Refuse samples of a `vmap` that is over: which of them is meant nothing says any more."""
+    running = _thread.vmap_levels
+    for tensor in tensors_in(values):
+        array = tensor._mt_array
+        if type(array) is BatchedArray and any(level not in running for level in levels_of(array.shape)):
+            raise RuntimeError(_ESCAPED)
 
 
 def one_by_one(op: str, function: Callable, *args: Any, **kwargs: Any) -> Any:

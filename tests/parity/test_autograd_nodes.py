@@ -158,9 +158,6 @@ MADE_OTHERWISE = {
     "torch refuses the arguments": """
         view_as_complex_copy _embedding_bag_forward_only
     """,
-    "torch has no edge for the weights, here it leads to nothing": """
-        binary_cross_entropy binary_cross_entropy_backward binary_cross_entropy_with_logits
-    """,
     "torch keeps more: a result or the factors of a matrix, for a formula that can do without": """
         _linalg_det linalg_det det _linalg_slogdet linalg_slogdet slogdet logdet _linalg_solve_ex
         linalg_solve_ex linalg_solve linalg_tensorsolve triangular_solve cholesky_solve

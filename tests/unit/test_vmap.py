@@ -176,7 +176,7 @@ def test_in_place(form):
 def test_samples_are_not_written_into_what_all_of_them_share():
     shared = torch.zeros(3)
     with pytest.raises(RuntimeError, match="inplace arithmetic"):
-        vmap(lambda v: shared.add_(v))(torch.ones(2, 3))
+        vmap(lambda v: shared.mul_(v))(torch.ones(2, 3))
     assert shared.tolist() == [0.0, 0.0, 0.0]
 
 
