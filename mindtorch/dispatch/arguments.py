@@ -26,7 +26,7 @@ from mindtorch.dispatch.argument_types import (
 from mindtorch.dispatch.given import as_given, passed_to
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.methods import frame_of_call, function_in, is_method_call
-from mindtorch.dispatch.registry import OpEntry, overloads_of
+from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.torch_function import begin_with, handle_torch_function, overriding_arguments
 from mindtorch.dtype import dtype
 from mindtorch.generator import Generator
@@ -302,7 +302,7 @@ def _entries_of(overloads: Iterable[Callable]) -> list[OpEntry]:
 def _in_python(entries: list[OpEntry]) -> list[OpEntry]:
     """The overloads that torch's Python function has. Ours may have one for several of them."""
     op = entries[0]
-    known = overloads_of(op.base, op.namespace)
+    known = op.overloads
     others = [each for each in known if each.name not in _NOT_IN_PYTHON and not each.boxed]
     functional = {each.name: each for each in (*entries, *others) if not each.schema.is_out}
     return list(functional.values()) or entries

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from mindtorch import state
 from mindtorch.dispatch.namespace import ops
-from mindtorch.dispatch.registry import OpEntry, overloads_of
+from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.schema import Schema
 from mindtorch.dtype import bfloat16, dtype, float16, float32, float64
 from mindtorch.tensor import Tensor
@@ -186,7 +186,7 @@ def _full_by_overload(cast: Cast, function: Callable, args: tuple, kwargs: dict)
 def _with_dtype(entry: OpEntry) -> Callable:
     """The overload with the same arguments and a dtype."""
     wanted = [*[argument.name for argument in entry.schema.arguments], "dtype"]
-    for other in overloads_of(entry.base, entry.namespace):
+    for other in entry.overloads:
         if [argument.name for argument in other.schema.arguments] == wanted:
             return other.function
     raise LookupError(f"{entry.name} has no overload with a dtype")

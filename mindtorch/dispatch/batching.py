@@ -13,7 +13,7 @@ from mindtorch.batched_array import BatchedArray, Level, levels_of
 from mindtorch.dispatch.arguments import fits_by_position
 from mindtorch.dispatch.level_views import follow_base, outside, samples_of
 from mindtorch.dispatch.namespace import ops
-from mindtorch.dispatch.registry import OpEntry, kernel_table, overloads_of
+from mindtorch.dispatch.registry import OpEntry, kernel_table
 from mindtorch.op_names import qualified
 from mindtorch.tensor import Tensor, in_place_of, wrap
 
@@ -51,7 +51,7 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
         if result is not NotImplemented:
             return result
     if _takes_out(entry) and any(map(is_batched, tensors_in((*args, *kwargs.values())))):
-        if any(fits_by_position(each, args) for each in overloads_of(entry.base)):  # else the op has its own error
+        if any(fits_by_position(each, args) for each in entry.overloads):  # else the op has its own error
             raise no_out_form(entry)
     if _changes_more_than_self(entry) and entry.changed_inputs(args):
         if any(map(is_batched, tensors_in((*args, *kwargs.values())))):

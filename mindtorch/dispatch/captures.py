@@ -13,7 +13,7 @@ from mindtorch import state
 from mindtorch.autograd_meta import ViewMeta
 from mindtorch.dispatch.arguments import fits_by_position
 from mindtorch.dispatch.batching import writes_samples_to_one
-from mindtorch.dispatch.registry import NUMBERS, OpEntry, overloads_of
+from mindtorch.dispatch.registry import NUMBERS, OpEntry
 from mindtorch.tensor import Tensor, make_objects_with
 
 _thread = state.thread
@@ -251,4 +251,4 @@ def check_write(entry: OpEntry, target: Tensor, args: tuple) -> None:
 def _fits(entry: OpEntry, args: tuple) -> bool:
     if entry.takes_numbers:
         args = tuple([value for value in args if type(value) not in NUMBERS])
-    return any(fits_by_position(each, args) for each in overloads_of(entry.base))
+    return any(fits_by_position(each, args) for each in entry.overloads)

@@ -195,6 +195,11 @@ class OpEntry:
         return namespace_of(self.name)
 
     @property
+    def overloads(self) -> "list[OpEntry]":
+        """All overloads of its base name, this one among them, in the order of ops.yaml."""
+        return overloads_of(self.base, self.namespace)
+
+    @property
     def is_inplace(self) -> bool:
         return self.base.endswith("_") and not self.base.endswith("__")
 

@@ -54,7 +54,7 @@ class ShownSignature(Signature):
         function = self._function
         parameters = whole_signature(function).parameters
         op = getattr(function, "op", None)
-        overloads = overloads_of(op.base, op.namespace) if op is not None else overloads_of(function.__name__)
+        overloads = op.overloads if op is not None else overloads_of(function.__name__)
         forms = [entry.schema.arguments for entry in overloads if not entry.schema.is_out]
         shown = _bindable(_shown(list(_joined(parameters.values())), forms, self._is_method))
         return _signature(list(shown), self.return_annotation)

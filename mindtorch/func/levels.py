@@ -113,8 +113,10 @@ class Level:
         return alias
 
     def keep(self, tensor: Tensor) -> None:
-        """Note that a tensor is outside what it is inside."""
+        """Note that a tensor is outside what it is inside, with its tangents of other levels."""
         self._released[id(tensor)] = tensor, tensor
+        for tangent in _tangents(tensor).values():
+            self.keep(tangent)
 
     def run(self, func: Callable, args: tuple, kwargs: dict) -> Any:
         """Call the function, which may write to its arguments and to what it makes."""
@@ -141,6 +143,7 @@ class Level:
         if known is None:
             whose = self.own.data.get(id(tensor))
             outside = self._outside(tensor) if whose is None else self.released(whose[1])
+            self.keep(outside)
             known = self._released[id(tensor)] = tensor, outside
         return known[1]
 
@@ -204,6 +207,7 @@ class Level:
                 outside.creation = meta.creation
             if edge and self._is_recorded_outside(edge):
                 outside.edge, outside.version = edge, meta.version
+        _give_tangents(view, tensor, self.released)  # of which its base need not have any
         return view
 
     def _is_made_here(self, edge: Any) -> bool:
@@ -259,11 +263,20 @@ def _alias(tensor: Tensor, kept: Callable = lambda tangent: tangent) -> Tensor:
     alias = ask_op("detach", tensor) if dispatching_arguments((tensor,)) else twin_of(tensor, tensor._mt_array)
     if alias.is_inference():
         autograd_meta(alias).inference = False
-    for number in range(_thread.dual_level + 1):
-        tangent = tangent_of(tensor, number)
-        if tangent is not None:
-            set_tangent(alias, kept(tangent), number)
+    _give_tangents(alias, tensor, kept)
     return alias
+
+
+def _give_tangents(twin: Tensor, tensor: Tensor, kept: Callable) -> None:
+    for number, tangent in _tangents(tensor).items():
+        if tangent_of(twin, number) is None:
+            set_tangent(twin, kept(tangent), number)
+
+
+def _tangents(tensor: Tensor) -> dict[int, Tensor]:
+    """The tangents of a tensor, by level."""
+    numbers = range(_thread.dual_level + 1)
+    return {number: tangent for number in numbers if (tangent := tangent_of(tensor, number)) is not None}
 
 
 @contextmanager

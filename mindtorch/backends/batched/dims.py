@@ -8,10 +8,9 @@ from typing import Any
 from mindtorch import geometry
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, is_array, run
 from mindtorch.batched_array import BatchedArray
-from mindtorch.dispatch.registry import find_op, overloads_of
+from mindtorch.dispatch.registry import find_op
 from mindtorch.errors import dim_out_of_range
 from mindtorch.memory_format import contiguous_format, memory_format, preserve_format
-from mindtorch.op_names import base_of
 
 _DIM_NAMES = frozenset(("dim", "dims", "dim0", "dim1", "dim2", "dimension"))
 
@@ -219,7 +218,7 @@ def _takes_several(op: str) -> bool:
 @cache
 def _along_one(op: str) -> str:
     """The overload that reduces along dimensions: `sum.dim_IntList` for `sum`."""
-    return next(entry.name for entry in overloads_of(base_of(op)) if not entry.composite and dim_places(entry.name))
+    return next(entry.name for entry in find_op(op).overloads if not entry.composite and dim_places(entry.name))
 
 
 def _reduce_all(batch: Batch, op: str, input: Any, options: Sequence[Any]) -> Any:
