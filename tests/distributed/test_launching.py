@@ -44,7 +44,8 @@ def test_restarts_of_programs_that_start_at_the_same_moment():
         restarted = lambda _: launch("--nproc-per-node=2", "--max-restarts=2", PROGRAM, "restart")  # noqa: E731
         for printed in pool.map(restarted, range(2)):
             assert printed.count("done in attempt 1") == 2
-            assert "rank 1 failed with exit code 1" in printed and "2/2 attempts left" in printed
+            # The other one fails because of it, and may end before: see below.
+            assert re.search(r"rank 1 failed with exit code (1|-15) ", printed) and "2/2 attempts left" in printed
 
 
 def test_the_summary_names_the_first_failure():
