@@ -266,7 +266,7 @@ class _Merge:
         """Whether an overload has a default that the merged signature cannot have: another requires the argument."""
         arguments = [argument for overload in self.overloads for argument in overload.positional]
         hidden = [a for a in arguments if a.default is not None and a.python_name in self.absentable]
-        return any(not self._tells_apart(argument.python_name) for argument in hidden)
+        return any(not self._is_told(argument.python_name) for argument in hidden)
 
     def resolver(self, name: str) -> Resolver:
         has_operators = any(serves_operators(overload.op) for overload in self.overloads)
@@ -328,11 +328,17 @@ class _Merge:
             return Parameter(name)
         own = next((p for p in overload.signature.parameters if p.name == name), Parameter(name))
         defaults = {argument.default for argument in arguments if argument is not None}
-        if own.default is not None and len(defaults) == 1:
+        if own.default is not None and len(defaults) == 1 and not self._refuses_even_default(name):
             return Parameter(name, own.default)
         if everywhere and self._tells_apart(name):
             return Parameter(name, self._first_default(name) or ("None" if "None" in defaults else ABSENT))
         return Parameter(name, ABSENT)
+
+    def _refuses_even_default(self, name: str) -> bool:
+        """Whether some overload lacks the argument, and another means something if its default is given: an overload
+        without `keepdim` refuses False, as it refuses True. None is as good as nothing."""
+        arguments = [other.argument(name) for other in self.overloads]
+        return None in arguments and any(each is not None and each.default == "False" for each in arguments)
 
     def _first_default(self, name: str) -> str | None:
         """The default of the first overload that gives the argument one; its type leads to that overload."""
@@ -371,13 +377,18 @@ class _Merge:
         twice = " or ".join(f"{name} is not {ABSENT}" for name in (slot, *names))
         lines = [f"if _{slot} is not {ABSENT}:", f"    if {twice}:", f"        return {rejected}"]
         for place, name in enumerate(names):
-            argument = next(a for overload in self.overloads if (a := overload.argument(name)))
+            argument, overload = next((a, each) for each in self.overloads if (a := each.argument(name)))
             test = is_of_type(argument, f"_{slot}", exact=True)
+            test += "".join(f" and {each} is {ABSENT}" for each in self._behind(slot) if not overload.takes(each))
             lines += [f"    {'el' if place else ''}if {test}:", f"        {name} = _{slot}"]
         lines += ["    else:", f"        {slot} = _{slot}"]
         if self.rest in [f"more_{name}" for name in (slot, *names)]:  # separate ints are no keyword
             lines += [f"elif is_index({self.rest.removeprefix('more_')}):", f"    return {rejected}"]
         return lines
+
+    def _behind(self, slot: str) -> list[str]:
+        """The positions after one that may be absent."""
+        return [each for each in self.slots[self.slots.index(slot) + 1 :] if each in self.absentable]
 
     # branches
 
@@ -407,7 +418,7 @@ class _Merge:
         """The test that a parameter which the overload has not was left out."""
         name = parameter.name
         if parameter.default == ABSENT:
-            return f"{name} is {ABSENT}" if self._tells_apart(name) else ""  # else an earlier branch has looked at it
+            return f"{name} is {ABSENT}" if self._is_told(name) else ""  # else an earlier branch has looked at it
         tests = {"None": f"{name} is None", "False": f"not {name}"}
         return tests.get(str(parameter.default), "")
 
@@ -415,9 +426,13 @@ class _Merge:
         kinds = {str(argument.type) for overload in self.overloads if (argument := overload.argument(name))}
         return len(kinds) > 1
 
+    def _is_told(self, name: str) -> bool:
+        """Whether overloads differ in whether they take an argument, or in its type, so that it is tested."""
+        return self._tells_apart(name) or self._refuses_even_default(name)
+
     def _may_be_left_out(self, overload: Overload, name: str) -> bool:
         """Whether nothing was given for an argument that the overload, unlike another one, has a default for."""
-        return name in self.absentable and self._tells_apart(name) and not overload.requires(name)
+        return name in self.absentable and self._is_told(name) and not overload.requires(name)
 
     def _passed(self, overload: Overload, name: str) -> str:
         if not self._may_be_left_out(overload, name):

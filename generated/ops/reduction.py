@@ -112,7 +112,7 @@ def sum_dim_IntList(input, dim, keepdim=False, *, dtype=None, out=None):
         raise in_torchs_words(error) from None
 
 
-def sum(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
+def sum(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
     """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
     sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
     sum(input, *, dtype=None)
@@ -124,8 +124,8 @@ def sum(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keepd
         keepdim = keepdims
     try:
         if dim is not ...:
-            return sum_dim_IntList(input, dim, keepdim, dtype=dtype, out=out)
-        if not keepdim and out is None:
+            return sum_dim_IntList(input, dim, False if keepdim is ... else keepdim, dtype=dtype, out=out)
+        if keepdim is ... and out is None:
             return sum_default(input, dtype=dtype)
     except CALL_ERRORS as error:
         raise explained(
@@ -251,7 +251,7 @@ def mean_dim(input, dim, keepdim=False, *, dtype=None, out=None):
         raise in_torchs_words(error) from None
 
 
-def mean(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
+def mean(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
     """mean(Tensor self, *, ScalarType? dtype=None) -> Tensor
     mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
     mean(input, *, dtype=None, out=None)
@@ -263,8 +263,8 @@ def mean(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keep
         keepdim = keepdims
     try:
         if dim is not ...:
-            return mean_dim(input, dim, keepdim, dtype=dtype, out=out)
-        if not keepdim:
+            return mean_dim(input, dim, False if keepdim is ... else keepdim, dtype=dtype, out=out)
+        if keepdim is ...:
             return mean_default(input, dtype=dtype, out=out)
     except CALL_ERRORS as error:
         raise explained(
@@ -371,7 +371,7 @@ def prod_dim_int(input, dim, keepdim=False, *, dtype=None, out=None):
     return result
 
 
-def prod(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
+def prod(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
     """prod(Tensor self, *, ScalarType? dtype=None) -> Tensor
     prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
     prod(input, *, dtype=None)
@@ -383,8 +383,8 @@ def prod(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keep
         keepdim = keepdims
     try:
         if dim is not ...:
-            return prod_dim_int(input, dim, keepdim, dtype=dtype, out=out)
-        if not keepdim and out is None:
+            return prod_dim_int(input, dim, False if keepdim is ... else keepdim, dtype=dtype, out=out)
+        if keepdim is ... and out is None:
             return prod_default(input, dtype=dtype)
     except CALL_ERRORS as error:
         raise explained(
@@ -692,7 +692,7 @@ def max_other(input, other, *, out=None):
     return composite.max_other(input, other)
 
 
-def max(input, _dim=..., keepdim=False, *, dim=..., other=..., out=None, axis=None, keepdims=None):
+def max(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
     """max.other(Tensor self, Tensor other) -> Tensor
     max(Tensor self) -> Tensor
     max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -709,16 +709,16 @@ def max(input, _dim=..., keepdim=False, *, dim=..., other=..., out=None, axis=No
             return raise_no_overload(
                 max, (max_other, max_default, max_dim), (input, _dim, keepdim, other), {"out": out}
             )
-        if isinstance(_dim, Tensor):
+        if isinstance(_dim, Tensor) and keepdim is ...:
             other = _dim
         else:
             dim = _dim
     try:
-        if other is not ... and not keepdim:
+        if other is not ... and keepdim is ...:
             return max_other(input, other, out=out)
         if dim is not ...:
-            return max_dim(input, dim, keepdim, out=out)
-        if not keepdim:
+            return max_dim(input, dim, False if keepdim is ... else keepdim, out=out)
+        if keepdim is ...:
             return max_default(input, out=out)
     except CALL_ERRORS as error:
         raise explained(
@@ -870,7 +870,7 @@ def min_other(input, other, *, out=None):
     return composite.min_other(input, other)
 
 
-def min(input, _dim=..., keepdim=False, *, dim=..., other=..., out=None, axis=None, keepdims=None):
+def min(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
     """min.other(Tensor self, Tensor other) -> Tensor
     min(Tensor self) -> Tensor
     min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -887,16 +887,16 @@ def min(input, _dim=..., keepdim=False, *, dim=..., other=..., out=None, axis=No
             return raise_no_overload(
                 min, (min_other, min_default, min_dim), (input, _dim, keepdim, other), {"out": out}
             )
-        if isinstance(_dim, Tensor):
+        if isinstance(_dim, Tensor) and keepdim is ...:
             other = _dim
         else:
             dim = _dim
     try:
-        if other is not ... and not keepdim:
+        if other is not ... and keepdim is ...:
             return min_other(input, other, out=out)
         if dim is not ...:
-            return min_dim(input, dim, keepdim, out=out)
-        if not keepdim:
+            return min_dim(input, dim, False if keepdim is ... else keepdim, out=out)
+        if keepdim is ...:
             return min_default(input, out=out)
     except CALL_ERRORS as error:
         raise explained(
@@ -1062,7 +1062,7 @@ def median_dim(input, dim, keepdim=False, *, out=None):
     return return_types.median((values, indices))
 
 
-def median(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
+def median(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
     """median(Tensor self) -> Tensor
     median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
     median(input)
@@ -1074,8 +1074,8 @@ def median(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None)
         keepdim = keepdims
     try:
         if dim is not ...:
-            return median_dim(input, dim, keepdim, out=out)
-        if not keepdim and out is None:
+            return median_dim(input, dim, False if keepdim is ... else keepdim, out=out)
+        if keepdim is ... and out is None:
             return median_default(input)
     except CALL_ERRORS as error:
         raise explained(error, median, (median_default, median_dim), (input, dim, keepdim), {"out": out}) from None
@@ -1180,7 +1180,7 @@ def nanmedian_dim(input, dim, keepdim=False, *, out=None):
     return return_types.nanmedian((values, indices))
 
 
-def nanmedian(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
+def nanmedian(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
     """nanmedian(Tensor self) -> Tensor
     nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
     nanmedian(input)
@@ -1192,8 +1192,8 @@ def nanmedian(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=No
         keepdim = keepdims
     try:
         if dim is not ...:
-            return nanmedian_dim(input, dim, keepdim, out=out)
-        if not keepdim and out is None:
+            return nanmedian_dim(input, dim, False if keepdim is ... else keepdim, out=out)
+        if keepdim is ... and out is None:
             return nanmedian_default(input)
     except CALL_ERRORS as error:
         raise explained(
@@ -2425,7 +2425,7 @@ def any_dims(input, dim=None, keepdim=False, *, out=None):
         raise explained(error, any_dims, (any_dims,), (input, dim, keepdim), {}) from None
 
 
-def any(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
+def any(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
     """any(Tensor self) -> Tensor
     any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
     any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
@@ -2439,11 +2439,11 @@ def any(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
         keepdim = keepdims
     try:
         if is_int(dim):
-            return any_dim(input, dim, keepdim, out=out)
-        if dim is ... and not keepdim:
+            return any_dim(input, dim, False if keepdim is ... else keepdim, out=out)
+        if dim is ... and keepdim is ...:
             return any_default(input, out=out)
         if dim is ... or dim is None or isinstance(dim, (tuple, list)):
-            return any_dims(input, None if dim is ... else dim, keepdim, out=out)
+            return any_dims(input, None if dim is ... else dim, False if keepdim is ... else keepdim, out=out)
     except CALL_ERRORS as error:
         raise explained(error, any, (any_default, any_dim, any_dims), (input, dim, keepdim), {"out": out}) from None
     return raise_no_overload(any, (any_default, any_dim, any_dims), (input, dim, keepdim), {"out": out})
@@ -2563,7 +2563,7 @@ def all_dims(input, dim=None, keepdim=False, *, out=None):
         raise explained(error, all_dims, (all_dims,), (input, dim, keepdim), {}) from None
 
 
-def all(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
+def all(input, dim=..., keepdim=..., *, out=None, axis=None, keepdims=None):
     """all(Tensor self) -> Tensor
     all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor
     all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
@@ -2577,11 +2577,11 @@ def all(input, dim=..., keepdim=False, *, out=None, axis=None, keepdims=None):
         keepdim = keepdims
     try:
         if is_int(dim):
-            return all_dim(input, dim, keepdim, out=out)
-        if dim is ... and not keepdim:
+            return all_dim(input, dim, False if keepdim is ... else keepdim, out=out)
+        if dim is ... and keepdim is ...:
             return all_default(input, out=out)
         if dim is ... or dim is None or isinstance(dim, (tuple, list)):
-            return all_dims(input, None if dim is ... else dim, keepdim, out=out)
+            return all_dims(input, None if dim is ... else dim, False if keepdim is ... else keepdim, out=out)
     except CALL_ERRORS as error:
         raise explained(error, all, (all_default, all_dim, all_dims), (input, dim, keepdim), {"out": out}) from None
     return raise_no_overload(all, (all_default, all_dim, all_dims), (input, dim, keepdim), {"out": out})
@@ -4292,7 +4292,7 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
         ) from None
 
 
-def norm(*args, **kwargs):
+def norm(input, p=2, dim=..., keepdim=..., *, out=None, dtype=..., axis=None, keepdims=None):
     """norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor
     norm.Scalar(Tensor self, Scalar p=2) -> Tensor
     norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor
@@ -4302,17 +4302,32 @@ def norm(*args, **kwargs):
     norm(input, p, *, dtype)
     norm(input, p, dim, keepdim, *, dtype, out=None)
     """
-    if "axis" in kwargs:
-        kwargs["dim"] = kwargs.pop("axis")
-    if "keepdims" in kwargs:
-        kwargs["keepdim"] = kwargs.pop("keepdims")
-    overload = overload_for(
-        (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype), args, kwargs
-    )
-    if overload is not None:
-        return overload(*args, **kwargs)
+    if axis is not None:
+        dim = axis
+    if keepdims is not None:
+        keepdim = keepdims
+    try:
+        if (p is None or as_operand(p) is not None) and dim is not ... and keepdim is not ... and dtype is not ...:
+            return norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, dtype=dtype, out=out)
+        if (p is None or as_operand(p) is not None) and dim is not ...:
+            return norm_ScalarOpt_dim(input, p, dim, False if keepdim is ... else keepdim, out=out)
+        if (p is None or as_operand(p) is not None) and dtype is not ... and keepdim is ... and out is None:
+            return norm_ScalarOpt_dtype(input, p, dtype=dtype)
+        if as_operand(p) is not None and keepdim is ... and out is None:
+            return norm_Scalar(input, p)
+    except CALL_ERRORS as error:
+        raise explained(
+            error,
+            norm,
+            (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype),
+            (input, p, dim, keepdim),
+            {"out": out, "dtype": dtype},
+        ) from None
     return raise_no_overload(
-        norm, (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype), args, kwargs
+        norm,
+        (norm_ScalarOpt_dim, norm_Scalar, norm_ScalarOpt_dtype, norm_ScalarOpt_dim_dtype),
+        (input, p, dim, keepdim),
+        {"out": out, "dtype": dtype},
     )
 
 

@@ -118,6 +118,8 @@ def _default(parameter: Parameter, forms: list[tuple[Argument, ...]]) -> Any:
     found = [argument for form in forms for argument in form if argument.name == parameter.name]
     if len(found) == len(forms) and all(argument.default is None for argument in found):
         return Parameter.empty
+    if {argument.default for argument in found} == {"False"}:
+        return False
     return None if any(argument.optional for argument in found) else NO_VALUE
 
 

@@ -21,7 +21,7 @@ def test_what_is_given_decides(tmp_path):
     """
     files = emit_project(tmp_path, ops)
     assert definition(files, "generated/ops/reduction.py", "sum") == expected('''
-        def sum(input, dim=..., keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
+        def sum(input, dim=..., keepdim=..., *, dtype=None, out=None, axis=None, keepdims=None):
             """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
             sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
             sum(input, *, dtype=None)
@@ -33,8 +33,8 @@ def test_what_is_given_decides(tmp_path):
                 keepdim = keepdims
             try:
                 if dim is not ...:
-                    return sum_dim_IntList(input, dim, keepdim, dtype=dtype, out=out)
-                if not keepdim and out is None:
+                    return sum_dim_IntList(input, dim, False if keepdim is ... else keepdim, dtype=dtype, out=out)
+                if keepdim is ... and out is None:
                     return sum_default(input, dtype=dtype)
             except CALL_ERRORS as error:
                 raise explained(
@@ -95,7 +95,7 @@ def test_one_position_with_two_names(tmp_path):
     """
     files = emit_project(tmp_path, ops)
     assert definition(files, "generated/ops/reduction.py", "max") == expected('''
-        def max(input, _dim=..., keepdim=False, *, dim=..., other=..., out=None, axis=None, keepdims=None):
+        def max(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
             """max.other(Tensor self, Tensor other) -> Tensor
             max(Tensor self) -> Tensor
             max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -112,16 +112,16 @@ def test_one_position_with_two_names(tmp_path):
                     return raise_no_overload(
                         max, (max_other, max_default, max_dim), (input, _dim, keepdim, other), {"out": out}
                     )
-                if isinstance(_dim, Tensor):
+                if isinstance(_dim, Tensor) and keepdim is ...:
                     other = _dim
                 else:
                     dim = _dim
             try:
-                if other is not ... and not keepdim and out is None:
+                if other is not ... and keepdim is ... and out is None:
                     return max_other(input, other)
                 if dim is not ...:
-                    return max_dim(input, dim, keepdim, out=out)
-                if not keepdim and out is None:
+                    return max_dim(input, dim, False if keepdim is ... else keepdim, out=out)
+                if keepdim is ... and out is None:
                     return max_default(input)
             except CALL_ERRORS as error:
                 raise explained(

@@ -139,3 +139,31 @@ CALLS = [
 def test_calls_of_copied_outs(call):
     ours, theirs = [outcome(eval, [call, {"T": T}], {}) for T in (mindtorch, torch)]
     assert outcome_difference(ours, theirs) is None
+
+
+DEFAULTS_GIVEN = {
+    "a tensor and keepdim": lambda torch, x: (torch.tensor(1), False),
+    "a tensor and keepdim, which is wanted": lambda torch, x: (torch.tensor(1), True),
+    "a tensor": lambda torch, x: (torch.tensor(1),),
+    "two tensors": lambda torch, x: (x, x),
+    "keepdim alone": lambda torch, x: {"keepdim": False},
+    "keepdim beside a tensor": lambda torch, x: {"other": x, "keepdim": False},
+    "a dimension and keepdim": lambda torch, x: (1, False),
+    "no correction": lambda torch, x: (0, False, False),
+}
+
+
+@pytest.mark.parametrize("given", DEFAULTS_GIVEN)
+@pytest.mark.parametrize("name", ["max", "min", "sum", "mean", "prod", "any", "all", "std", "var", "argmax", "amax"])
+def test_what_only_some_overloads_take_is_told_from_nothing_by_its_presence(name, given):
+    """Also if the default is given: `max(x, tensor, False)` is that along a dimension, and not that of two tensors."""
+
+    def call(torch):
+        x = torch.tensor([[1.0, 2.0], [4.0, 3.0]])
+        args = DEFAULTS_GIVEN[given](torch, x)
+        function = getattr(torch, name)
+        return function(x, **args) if isinstance(args, dict) else function(x, *args)
+
+    ours, theirs = (outcome(call, (library,), {}) for library in (mindtorch, torch))
+    assert type(ours.error) is type(theirs.error)
+    assert str(ours.result) == str(theirs.result)
