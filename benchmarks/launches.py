@@ -55,8 +55,13 @@ class Figures:
 
     @property
     def above(self) -> float:
-        """What a launch costs besides."""
+        """What a launch costs besides, the op's dispatch and results included."""
         return (self.work - self.calls) / len(self.case.launches)
+
+    @property
+    def above_in_kernel(self) -> float:
+        """The same without the dispatch."""
+        return (self.kernel - self.calls) / len(self.case.launches)
 
 
 # -------------------- finding the calls --------------------
@@ -219,16 +224,18 @@ def measured(case: Case, rounds: int, calls: int) -> Figures:
 
 def report(figures: list[Figures]) -> str:
     figures = sorted(figures, key=lambda each: -each.above)
-    above = [each.above for each in figures]
-    tenths = quantiles(above, n=10) if len(above) > 1 else above * 9
+    generated = [each for each in figures if each.case.is_generated]
     lines = [
         "# What launches on the NPU cost",
         "",
         "On the simulated device, in microseconds: the call as programs make it, its kernel, the two calls of ACLNN "
         "with everything prepared, and what one launch costs above these. Written by `make bench-npu`. `*`: by hand.",
         "",
-        f"{len(figures)} ops; above the calls: median {median(above):.1f}, nine tenths below {tenths[8]:.1f}, "
-        f"{sum(each > LIMIT for each in above)} above {LIMIT}.",
+        f"{len(figures)} ops, {len(generated)} of them with generated kernels.",
+        "",
+        _summary("Above the two calls, the op as programs call it", [each.above for each in figures]),
+        _summary("Its kernel alone, new results included", [each.above_in_kernel for each in figures]),
+        _summary("Generated kernels alone", [each.above_in_kernel for each in generated]),
         "",
         "| op | call | kernel | ACLNN | launches | above, each |",
         "|---|---:|---:|---:|---:|---:|",
@@ -238,6 +245,12 @@ def report(figures: list[Figures]) -> str:
         numbers = f"{each.work:.1f} | {each.kernel:.1f} | {each.calls:.1f} | {len(each.case.launches)}"
         lines.append(f"| {name} | {numbers} | {each.above:.1f} |")
     return "\n".join(lines) + "\n"
+
+
+def _summary(what: str, above: list[float]) -> str:
+    tenths = quantiles(above, n=10) if len(above) > 1 else above * 9
+    too_much = sum(each > LIMIT for each in above)
+    return f"- {what}: median {median(above):.1f}, nine tenths below {tenths[8]:.1f}, {too_much} above {LIMIT}."
 
 
 def main() -> None:

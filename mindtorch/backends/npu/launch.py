@@ -331,7 +331,10 @@ def _key_of(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.shape, value.strides, value.dtype
     if type(value) is list or type(value) is tuple:
-        return tuple(value) if value and type(value[0]) is int else tuple([_key_of(each) for each in value])
+        kind = type(value[0]) if value else None
+        if kind is int:
+            return tuple(value)
+        return (bool, *value) if kind is bool else tuple([_key_of(each) for each in value])
     return value if type(value) in _PLAIN else (type(value), value)
 
 
