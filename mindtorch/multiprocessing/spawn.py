@@ -105,7 +105,7 @@ class ProcessContext:
             self.processes[index].join()
             if self.processes[index].exitcode != 0:
                 self._end_all(grace_period)
-                raise self._error_of(index)
+                raise self._error_of(self._first_to_raise(index))
         return not self.sentinels
 
     def _end_all(self, grace_period: float | None) -> None:
@@ -120,6 +120,13 @@ class ProcessContext:
             process.kill()
         for process in self.processes:
             process.join()
+
+    def _first_to_raise(self, index: int) -> int:
+        """Of those that have left a traceback, the first: others that fail because of it may end before."""
+        if not os.access(self.error_files[index], os.R_OK):
+            return index  # which has ended without one: what the others raise came of that
+        told = [each for each, path in enumerate(self.error_files) if os.access(path, os.R_OK)]
+        return min(told, key=lambda each: os.stat(self.error_files[each]).st_mtime_ns)
 
     def _error_of(self, index: int) -> ProcessException:
         process, path = self.processes[index], self.error_files[index]

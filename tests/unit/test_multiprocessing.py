@@ -11,6 +11,7 @@ import warnings
 import weakref
 from functools import partial
 from multiprocessing.reduction import ForkingPickler
+from multiprocessing.util import Finalize
 
 import pytest
 
@@ -119,6 +120,24 @@ def test_processes():
     shared = torch.zeros(1).share_memory_()
     torch.multiprocessing.spawn(add_number, (shared,))
     assert shared.tolist() == [1]
+
+
+def fails_because_of_the_other(number, told):
+    """Process 1 raises, which the other one learns of before it has ended."""
+    if number == 1:
+        Finalize(None, time.sleep, (0.5,), exitpriority=1)  # what is done on its way out
+        told.set()
+        raise ValueError("the cause")
+    told.wait(SECONDS)
+    time.sleep(0.05)
+    raise RuntimeError("what came of it")
+
+
+def test_the_error_of_processes_is_that_which_was_raised_first():
+    told = torch.multiprocessing.get_context("fork").Event()
+    with pytest.raises(torch.multiprocessing.ProcessRaisedException, match="the cause") as caught:
+        torch.multiprocessing.start_processes(fails_because_of_the_other, (told,), nprocs=2, start_method="fork")
+    assert caught.value.error_index == 1
 
 
 def test_a_pool_and_a_manager():
