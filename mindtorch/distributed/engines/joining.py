@@ -120,8 +120,10 @@ def _of_attendant(folder: Path, rank: int, timeout: timedelta) -> dict[str, str]
     deadline = time.monotonic() + timeout.total_seconds()
     process = int((folder / "number").read_text())
     while not path.exists():
-        if time.monotonic() > deadline or not _runs(process):
-            raise DistBackendError(f"mpiexec has started no processes: {(folder / 'mpiexec').read_text()}")
+        is_late = time.monotonic() > deadline
+        if is_late or not _runs(process):
+            why = (folder / "mpiexec").read_text() or (f"not within {timeout}" if is_late else "it has ended")
+            raise DistBackendError(f"mpiexec has started no processes: {why}")
         time.sleep(_PAUSE)
     return json.loads(path.read_text())
 
