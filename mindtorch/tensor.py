@@ -12,6 +12,7 @@ one the interpreter does not change threads.
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
+from weakref import ref
 
 import numpy as np
 
@@ -355,6 +356,8 @@ def in_place_of(tensor: Tensor, array: Any) -> Tensor:
     stand_in._mt_version = share_version(tensor)
     stand_in._mt_edge = tensor._mt_edge
     stand_in._mt_meta = tensor._mt_meta
+    if _thread.own_tensors is not None:
+        _thread.own_tensors.note_stand_in(stand_in, ref(tensor))
     return stand_in
 
 

@@ -61,6 +61,8 @@ class AccumulateGrad(NodeBase):
             if leaf is None:
                 leaf = wrap(self.array)
                 leaf._mt_meta, leaf._mt_edge = self.meta, edge_to(self)
+                if _thread.own_tensors is not None:
+                    _thread.own_tensors.note_stand_in(leaf, self.leaf)
                 self.leaf = ref(leaf)
         return leaf
 

@@ -73,10 +73,11 @@ class Pass:
 
     __slots__ = (
         *("nodes", "reached", "leaves", "last", "wanted", "needed"),
-        *("captures", "captured", "keep_graph", "callbacks", "notes"),
+        *("captures", "captured", "keep_graph", "callbacks", "notes", "root"),
     )
 
     def __init__(self, root: GraphRoot, keep_graph: bool) -> None:
+        self.root = root
         self.keep_graph = keep_graph
         self.callbacks: list[Callable] = []
         self.notes: dict[Any, Any] = {}  # what hooks want to remember until the end of the pass
@@ -133,7 +134,10 @@ class Pass:
 
     def will_reach(self, node: Any) -> bool:
         """Whether the pass comes to a node, sooner or later, or has been there. PyTorch does not tell of a leaf whose
-        gradient is captured."""
+        gradient is captured, and not count the node with which a pass begins, unless there are several."""
+        starts = self.root.next_edges
+        if len(starts) == 1 and starts[0][0] is node:
+            return False
         if node not in self.reached or self.wanted is None:
             return node in self.reached
         if node in self.captures and not any(node.next_edges):

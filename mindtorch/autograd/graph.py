@@ -80,7 +80,7 @@ class _AllGradients:
     """Collects the gradients of a pass, in the pass itself."""
 
     def __init__(self, tensors: Sequence[Tensor], function: Callable) -> None:
-        if any(edge_of(tensor) is None for tensor in tensors):
+        if not all(edge_of(tensor) for tensor in tensors):
             raise AssertionError("Expected gradient function to be set")
         self.nodes = [get_gradient_edge(tensor).node for tensor in tensors]
         self.function = function
@@ -97,6 +97,7 @@ class _AllGradients:
         entry[1][position] = grad
         if entry[0] == 0:
             self.function(entry[1])
+            del task.notes[self]  # PyTorch begins anew with gradients that it has not expected
 
 
 class _FirstGradient:

@@ -9,11 +9,14 @@ on the way, with a hook, it takes the way from there.
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch import state
 from mindtorch.autograd.history import edge_of, set_history
 from mindtorch.autograd.node_base import NodeBase, next_sequence_nr
 from mindtorch.dispatch import ops
 from mindtorch.dtype import from_numpy_dtype
 from mindtorch.tensor import Tensor
+
+_thread = state.thread
 
 
 class ZeroWays(NodeBase):
@@ -43,8 +46,10 @@ class ZeroWays(NodeBase):
 
 
 def _zeros_for(edge: Any, grad: Tensor) -> Tensor:
+    """The gradient behind an edge, a product of zeros with another gradient: it requires grad if that does."""
     _, _, shape, dtype = edge
-    return ops.zeros(shape, dtype=from_numpy_dtype(dtype), device=grad.device)
+    zeros = ops.zeros(shape, dtype=from_numpy_dtype(dtype), device=grad.device)
+    return depending(zeros, grad) if _thread.grad_enabled else zeros
 
 
 def _ends_behind(edges: Sequence[Any]) -> list[Any]:

@@ -93,6 +93,17 @@ class OwnTensors:
         if not _is_own(tensor):
             self.made.discard(twin)
 
+    def note_stand_in(self, stand_in: Tensor, reference: "ref[Tensor]") -> None:
+        """Note that a tensor, just made, has the autograd fields of another one, whose reference is given: it is of
+        those transforms of which that is."""
+        self.made.discard(stand_in)
+        own: OwnTensors | None = self
+        while own is not None:
+            for tensors in (own.made, own.given):
+                if tensors.has(reference):
+                    tensors.add(stand_in)
+            own = own.outer
+
     def __contains__(self, tensor: Tensor) -> bool:
         return tensor in self.made or tensor in self.given
 
@@ -251,4 +262,10 @@ def check_write(entry: OpEntry, target: Tensor, args: tuple) -> None:
 def _fits(entry: OpEntry, args: tuple) -> bool:
     if entry.takes_numbers:
         args = tuple([value for value in args if type(value) not in NUMBERS])
+    args = tuple([_without_gaps(value) for value in args])
     return any(fits_by_position(each, args) for each in entry.overloads)
+
+
+def _without_gaps(value: Any) -> Any:
+    """A list without None: indices as ops are given them, which those of programs may not have."""
+    return [each for each in value if each is not None] if isinstance(value, (list, tuple)) else value

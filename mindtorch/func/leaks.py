@@ -315,16 +315,19 @@ def _next_nodes(node: Any) -> set:
 
 
 def _show(tensor: Tensor, edge: Any, graph: GraphOver) -> None:
-    """Have a tensor show what it is inside."""
+    """Have a tensor show what it is inside, unless what stands in for it has done so."""
+    lefts = lefts_of(tensor)
+    if lefts and lefts[-1].graph is graph:
+        return
     array = tensor._mt_array
     is_sample = type(array) is BatchedArray and array.level.depth > graph.depth  # which shows nothing
     left = Left(graph, None if is_sample else edge)
     meta = autograd_meta(tensor)
     meta.requires_grad = False
-    if meta.left is None:
-        meta.left = left
+    if lefts:
+        lefts[-1].outer = left
     else:
-        lefts_of(tensor)[-1].outer = left
+        meta.left = left
 
 
 def _cut_off(tensor: Tensor) -> None:
