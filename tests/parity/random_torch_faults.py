@@ -220,6 +220,19 @@ def view_whose_base_was_written(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def input_of_a_transform_that_was_written(T: Any) -> tuple[Any, Any]:
+    """The gradient is that of what has been computed, or refused, as it is without a transform."""
+    x = T.tensor([1.0, 2.0])
+    _, pull_back = T.func.vjp(T.square, x)
+    right = (x * 2).tolist()
+    x.mul_(10)
+    try:
+        return pull_back(T.ones(2))[0].tolist(), right
+    except RuntimeError:
+        return right, right
+
+
+@wrong
 def gradient_that_is_zero(T: Any) -> tuple[Any, Any]:
     """The gradient of sgn may be added to, as that of any other op."""
     x = T.ones(1, requires_grad=True)

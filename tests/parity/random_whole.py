@@ -178,7 +178,7 @@ def transformed(w: Writer) -> str | None:
         f"{w.new()}, {w.new()} = T.func.grad_and_value({number})({name})",
         f"{w.new()}, {w.new()} = T.func.jvp({f.name}, ({name},), ({tangent},))",
         f"{w.new()}, {w.new()} = T.func.jvp(T.func.grad({number}), ({name},), ({tangent},))",
-        f"{w.new()}, v = T.func.vjp({f.name}, {name})\n{w.new()} = v(T.ones_like({f.name}({name})))[0]",
+        f"{(y := w.new())}, v = T.func.vjp({f.name}, {name})\n{w.new()} = v(T.ones_like({y}))[0]",
         f"{w.new()} = T.func.jacrev({f.name})({name})",
         f"{w.new()} = T.func.jacfwd({f.name})({name})",
         f"{w.new()} = T.func.hessian({number})({name})",

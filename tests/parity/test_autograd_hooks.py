@@ -663,6 +663,198 @@ PASSES = {
     "with a leaf that is not reached": lambda T, x, a, b, c: T.autograd.grad(a.sum(), [x, c], allow_unused=True),
     "backward to a leaf": lambda T, x, a, b, c: a.sum().backward(inputs=[x]),
     "backward to what is between": lambda T, x, a, b, c: (a * b).sum().backward(inputs=[b]),
+    "begins with one": lambda T, x, a, b, c: a.backward(T.ones(3)),
+    "begins with two": lambda T, x, a, b, c: T.autograd.backward([a, b], [T.ones(3), T.ones(3)]),
+    "begins with one, restricted": lambda T, x, a, b, c: T.autograd.grad(a, [c], T.ones(3), allow_unused=True),
+    "begins with the leaf": lambda T, x, a, b, c: x.backward(T.ones(3)),
+    "not reached": lambda T, x, a, b, c: T.autograd.grad(a, c, T.ones(3)),
+}
+
+
+@pytest.mark.parametrize("mode", ["all", "any"])
+def test_multi_grad_hook(mode):
+    def run(T):
+        x, y, z, seen = sample(T, 3), sample(T, 3, seed=1), sample(T, 3, seed=2), []
+        a, b = x * y, y * z
+        handle = T.autograd.graph.register_multi_grad_hook([x, a, b, z], seen.append, mode=mode)
+        (a.sum() + b.sum()).backward(retain_graph=True)
+        a.sum().backward(retain_graph=True)
+        b.sum().backward(retain_graph=True)
+        handle.remove()
+        (a.sum() + b.sum()).backward()
+        return seen, type(handle).__name__
+
+    assert_same(run)
+
+
+@program
+def multi_grad_hook_misuse(T):
+    register = T.autograd.graph.register_multi_grad_hook
+    x = sample(T, 3)
+    return (
+        tried(register, [x], print, mode="some"),
+        tried(register, [T.ones(3)], print),
+        tried(lambda: register([T.ones(3)], print, mode="any").remove()),
+        tried(lambda: register([], print).remove()),
+    )
+
+
+@program
+def multi_grad_hook_that_fails(T):
+    def fail(grads):
+        raise ValueError("stop")
+
+    x, y = sample(T, 3), sample(T, 3)
+    T.autograd.graph.register_multi_grad_hook([x, y], fail)
+    return tried((x * y).sum().backward), tried((x * y).sum().backward)
+
+
+@program
+def multi_grad_hook_in_nested_passes(T):
+    x, y, seen = sample(T, 3), sample(T, 3, seed=1), []
+    a, b = x * 2, y * 3
+    T.autograd.graph.register_multi_grad_hook([a, b], lambda grads: seen.append(grads))
+    c = x.exp()
+    c.register_hook(lambda grad: (a.sum() + b.sum()).backward(retain_graph=True))
+    c.sum().backward()
+    return seen, x.grad
+
+
+# -------------------- errors and passes within passes --------------------
+
+
+@program
+def a_tensor_hook_fails(T):
+    def fail(grad):
+        raise ValueError("stop")
+
+    x, w = sample(T, 3), sample(T, 3, seed=1)
+    y = x * w
+    handle = y.register_hook(fail)
+    text = tried(y.sum().backward)
+    before = x.grad, w.grad, T.is_grad_enabled()
+    handle.remove()
+    return text, before, tried(y.sum().backward), x.grad
+
+
+PLACES = {
+    "leaf": lambda T, x, y, fail: x.register_hook(fail),
+    "result": lambda T, x, y, fail: y.register_hook(fail),
+    "pre": lambda T, x, y, fail: y.grad_fn.register_prehook(fail),
+    "post": lambda T, x, y, fail: y.grad_fn.register_hook(fail),
+    "accumulate": lambda T, x, y, fail: x.register_post_accumulate_grad_hook(fail),
+    "accumulator": lambda T, x, y, fail: T.autograd.graph.get_gradient_edge(x).node.register_hook(fail),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_hook_fails(place, recorded):
+    def run(T):
+        def fail(*args):
+            raise ValueError("stop")
+
+        x = sample(T, 3)
+        y = x.exp()
+        kept = T.autograd.graph.get_gradient_edge(x).node
+        handle = PLACES[place](T, x, y, fail)
+        text = tried(T.autograd.grad, y.sum(), x, create_graph=True) if recorded else tried(y.sum().backward)
+        stored = x.grad
+        modes = T.is_grad_enabled()
+        handle.remove()
+        x.exp().sum().backward()
+        return text, stored, modes, x.grad, kept.name()
+
+    assert_same(run)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_pass_within_a_hook(place):
+    def run(T):
+        x, w = sample(T, 3), sample(T, 3, seed=4)
+        y = x.exp()
+        kept = T.autograd.graph.get_gradient_edge(x).node
+
+        def inner(*args):
+            with T.enable_grad():
+                (w * w).sum().backward()
+
+        PLACES[place](T, x, y, inner)
+        y.sum().backward()
+        return x.grad, w.grad, kept.name()
+
+    assert_same(run)
+
+
+@program
+def a_pass_over_the_same_graph_within_a_hook(T):
+    x, seen = sample(T, 3), []
+    y = x.exp()
+    z = y.sin().sum()
+
+    def inner(grad):
+        if not seen:
+            seen.append(1)
+            z.backward(retain_graph=True)
+
+    y.register_hook(inner)
+    z.backward(retain_graph=True)
+    return x.grad
+
+
+@program
+def grad_within_a_function(T):
+    class Newton(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.sin()
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            with T.enable_grad():
+                leaf = x.detach().requires_grad_()
+                (own,) = T.autograd.grad(leaf.sin().sum(), leaf)
+            return grad * own
+
+    x = sample(T, 3)
+    Newton.apply(x).sum().backward()
+    return x.grad
+
+
+@program
+def an_error_in_the_inner_pass(T):
+    x, w = sample(T, 3), sample(T, 3)
+
+    def fail(grad):
+        raise ValueError("inner")
+
+    def inner(grad):
+        y = w * 2
+        y.register_hook(fail)
+        y.sum().backward()
+
+    y = x.exp()
+    y.register_hook(lambda grad: T.enable_grad()(inner)(grad))
+    return tried(y.sum().backward), x.grad, w.grad, tried((w * 2).sum().backward), w.grad
+
+
+# -------------------- one hook on several tensors --------------------
+
+PASSES = {
+    "backward": lambda T, x, a, b, c: (a * b).sum().backward(),
+    "gradient of a leaf": lambda T, x, a, b, c: T.autograd.grad((a * b).sum(), x),
+    "gradient of what is between": lambda T, x, a, b, c: T.autograd.grad((a * b).sum(), a),
+    "asked for what is not reached": lambda T, x, a, b, c: T.autograd.grad((a * 2).sum(), [a, c], allow_unused=True),
+    "with a leaf that is not reached": lambda T, x, a, b, c: T.autograd.grad(a.sum(), [x, c], allow_unused=True),
+    "backward to a leaf": lambda T, x, a, b, c: a.sum().backward(inputs=[x]),
+    "backward to what is between": lambda T, x, a, b, c: (a * b).sum().backward(inputs=[b]),
+    "begins with one": lambda T, x, a, b, c: a.backward(T.ones(3)),
+    "begins with two": lambda T, x, a, b, c: T.autograd.backward([a, b], [T.ones(3), T.ones(3)]),
+    "begins with one, restricted": lambda T, x, a, b, c: T.autograd.grad(a, [c], T.ones(3), allow_unused=True),
+    "begins with the leaf": lambda T, x, a, b, c: x.backward(T.ones(3)),
+    "not reached": lambda T, x, a, b, c: T.autograd.grad(a, c, T.ones(3)),
 }
 WATCHED = {
     "between": lambda x, a, b, c: [a, b],
@@ -670,6 +862,10 @@ WATCHED = {
     "with the leaf": lambda x, a, b, c: [x, a],
     "the leaf": lambda x, a, b, c: [x],
     "one twice": lambda x, a, b, c: [a, a],
+    "a view of no_grad": lambda x, a, b, c: [a, without_grad(lambda: b[:1])],
+    "one of several views": lambda x, a, b, c: [without_grad(lambda: b.chunk(2)[1]), a],
+    "a view of the leaf": lambda x, a, b, c: [without_grad(lambda: x.view(3, 1))],
+    "a result of no_grad": lambda x, a, b, c: [a, without_grad(lambda: a * 2)],
 }
 
 
@@ -678,8 +874,10 @@ def test_hook_on_several(mode):
     def one(T, asked, watched):
         x, seen = sample(T, 3), []
         a, b, c = x.sin(), x.exp(), x.cos()
-        tensors = WATCHED[watched](x, a, b, c)
-        T.autograd.graph.register_multi_grad_hook(tensors, noting(seen, "called"), mode=mode)
-        return tried(PASSES[asked], T, x, a, b, c), seen, x.grad
+        with T.no_grad():
+            views = b[:1], b.chunk(2)[1], x.view(3, 1), a * 2
+        tensors = WATCHED[watched](x, a, b, c, *views)
+        hook = tried(T.autograd.graph.register_multi_grad_hook, tensors, noting(seen, "called"), mode=mode)
+        return isinstance(hook, str) and hook, tried(PASSES[asked], T, x, a, b, c), seen, x.grad
 
     assert_same(lambda T: {f"{asked}, {watched}": one(T, asked, watched) for asked in PASSES for watched in WATCHED})

@@ -359,3 +359,96 @@ def test_writes_that_are_refused():
     result.mul_(2)
     del result
     leaked[1].mul_(2)
+
+
+# -------------------- what a function has captured stays what it is --------------------
+
+
+def noticed(t):
+    t.register_hook(lambda grad: grad * 2)
+    return t
+
+
+def retained(t):
+    t.retain_grad()
+    return t
+
+
+def variable_of(T, product):
+    """A leaf that lives on in the graph only."""
+    return lambda: product.grad_fn.next_functions[0][0].variable
+
+
+# What gives a captured tensor inside of the function, from a leaf.
+CAPTURED = {
+    "leaf": lambda T, x: lambda t=T.ones(3, 3, requires_grad=True): t,
+    "leaf with a hook": lambda T, x: lambda t=noticed(T.ones(3, 3, requires_grad=True)): t,
+    "product": lambda T, x: lambda t=x * 2: t,
+    "product with a hook": lambda T, x: lambda t=noticed(x * 2): t,
+    "product that retains": lambda T, x: lambda t=retained(x * 2): t,
+    "view": lambda T, x: lambda t=(x * 2).view(3, 3): t,
+    "view with a hook": lambda T, x: lambda t=noticed((x * 2).t()): t,
+    "view of no_grad": lambda T, x: lambda t=T.no_grad()((x * 2).view)(3, 3): t,
+    "written": lambda T, x: lambda t=noticed((x * 2).mul_(2)): t,
+    "detached": lambda T, x: lambda t=(x * 2).detach(): t,
+    "leaf that was let go": lambda T, x: variable_of(T, T.full((3, 3), 2.0, requires_grad=True) * x),
+}
+USES = {
+    "product": lambda T, c, a: c * a,
+    "matrix product": lambda T, c, a: c @ a,
+    "linear": lambda T, c, a: T.nn.functional.linear(a, c),
+    "stacked": lambda T, c, a: T.stack([c[0], a]),
+    "joined": lambda T, c, a: T.cat((c[1], a), 0),
+    "copied": lambda T, c, a: c.clone().copy_(a),
+    "copy written": lambda T, c, a: c.clone().mul_(a),
+    "chosen": lambda T, c, a: T.where(a > 0, c, a),
+    "summed": lambda T, c, a: c.sum(0).addcmul(c[0], a),
+    "view": lambda T, c, a: c.t().diagonal() * a,
+    "detached": lambda T, c, a: c.detach() * a,
+    "refused": lambda T, c, a: c.mul_(2) * a,
+    "refused view": lambda T, c, a: c.view(3, 3)[0].mul_(2) * a,
+    "given back": lambda T, c, a: c,
+    "kept": lambda T, c, a: (c * 1, a)[1],
+}
+
+
+# With jacrev in vmap torch stores samples of the gradient in what is retained, and cannot read them.
+NOT_READ = ("product that retains", "given back")
+
+
+def directional(T, f):
+    return lambda x: T.func.jvp(f, (x,), (x * 2,))[1]
+
+
+NESTS = {
+    "jvp": directional,
+    "vmap of jvp": lambda T, f: T.vmap(directional(T, f)),
+    "jvp of vmap": lambda T, f: directional(T, T.vmap(f)),
+    "jvp of jvp": lambda T, f: directional(T, directional(T, f)),
+    "vmap of jacrev": lambda T, f: T.vmap(T.func.jacrev(f)),
+    "vmap of grad": lambda T, f: T.vmap(T.func.grad(lambda a: f(a).sum())),
+    "grad of vmap": lambda T, f: T.func.grad(lambda a: T.vmap(f)(a).sum()),
+    "grad of vmap of jvp": lambda T, f: T.func.grad(lambda a: T.vmap(directional(T, f))(a).sum()),
+    "jacfwd": lambda T, f: T.func.jacfwd(f),
+    "hessian": lambda T, f: T.func.hessian(lambda a: f(a).sum()),
+}
+
+
+@pytest.mark.parametrize("nest", NESTS)
+def test_captured_tensors_stay(nest):
+    def one(T, captured, use):
+        x = T.arange(9.0).reshape(3, 3).requires_grad_()
+        given, kept = CAPTURED[captured](T, x), []
+
+        def f(a):
+            kept.append(given())
+            return USES[use](T, kept[-1], a)
+
+        error = tried(NESTS[nest](T, f), T.ones(3, 3) if "vmap" in nest else T.ones(3))
+        c = kept[0]
+        is_known = isinstance(error, str) and "captured" in error  # others name what has been refused first
+        answer = tried(lambda: (c * T.ones(3, 3, requires_grad=True)).sum().backward())
+        return is_known and error, facts(c), c._version, c is given(), repr(c * 1), answer, x.grad, c.is_leaf and c.grad
+
+    pairs = [(each, use) for each in CAPTURED for use in USES if (each, use) != NOT_READ]
+    assert_same(lambda T: {str(pair): one(T, *pair) for pair in pairs})

@@ -51,6 +51,8 @@ BEFORE = {
     "captured tensors written to in vmap": "x, c = T.ones(2, 3), T.ones(3)",
     "inference mode inside": f"{FACTS}; x = T.ones(3, requires_grad=True); c = x * 2\n"
     "with T.inference_mode(): i = T.ones(3)",
+    "captured tensors written to by indices": "x, c = T.ones(3), T.ones(2, 3)",
+    "gradients of gradients that are zero": "x = T.tensor([0.5, 0.25], requires_grad=True)",
     "captured tensors and other errors": "x, c = T.ones(3), T.ones(3)",
     "forward of a Function that writes": "def f(a):\n    with T.enable_grad(): written(a)\n    return a * 1\n"
     f"{function('f(a)', gradient='grad * 5')}\nF.generate_vmap_rule = True; x = T.ones(2, 3)",
@@ -256,6 +258,30 @@ KINDS = {
     "captured tensors written to in vmap": [
         f"T.func.grad(lambda a: T.vmap(lambda b: ({write}, b.sum())[1])(a).sum())(x)"
         for write in ("c.mul_(b)", "c.le_(b)", "c[0].fill_(b[0])", "c.mul_(2)", "c.copy_(a[0])", "c[:1].copy_(b[:1])")
+    ],
+    "captured tensors written to by indices": [
+        call.format(f"(T.Tensor.__setitem__(c, {index}, {value}), a.sum())[1]")
+        for call in ("T.func.vjp(lambda a: {}, x)[0]", "T.vmap(T.func.grad(lambda a: {}))(x[None])")
+        for index in (
+            "(slice(0, 1), [0, 1])",
+            "(..., [1, 0], 0)",
+            "([1], None, [0])",
+            "[0, 1]",
+            "(slice(None), 0)",
+            "...",
+        )
+        for value in ("0", "2.5", "T.zeros(2)", "T.zeros(7)", "T.ones((), dtype=T.complex64)", "'a'", "1j")
+    ],
+    "gradients of gradients that are zero": [
+        f"h = {transform.format(f)}; g = T.autograd.grad({number}, x, create_graph=True)[0]\n"
+        "g.requires_grad, T.autograd.grad(g.sum(), x), g + T.zeros(2)"
+        for transform in (
+            "T.func.jvp(T.func.grad(lambda a: ({})), (x,), (T.ones(2),))[1]",
+            "T.func.hessian(lambda a: ({}))(x)",
+            "T.func.jvp(T.func.jacrev(lambda a: ({})), (x,), (x * 1,))[1]",
+        )
+        for f in ("a @ a", "(a * a).sum()", "(a / (a + 1)).sum()", "T.addcmul(a, a, a).sum()", "a.exp().sum()")
+        for number in ("(h * h).sum()", "h.exp().sum()")
     ],
     "captured tensors and other errors": [
         f"T.func.{transform}(lambda a: (c.{write}, a.sum())[1])(x)"
