@@ -374,25 +374,30 @@ def retained(t):
     return t
 
 
-def variable_of(T, product):
-    """A leaf that lives on in the graph only."""
+# What gives a tensor from outside to the function, made of a leaf.
+CAPTURED = {
+    "leaf": lambda T, x: as_it_is(T.ones(3, 3, requires_grad=True)),
+    "leaf with a hook": lambda T, x: as_it_is(noticed(T.ones(3, 3, requires_grad=True))),
+    "product": lambda T, x: as_it_is(x * 2),
+    "product with a hook": lambda T, x: as_it_is(noticed(x * 2)),
+    "product that retains": lambda T, x: as_it_is(retained(x * 2)),
+    "view": lambda T, x: as_it_is((x * 2).view(3, 3)),
+    "view with a hook": lambda T, x: as_it_is(noticed((x * 2).t())),
+    "view of no_grad": lambda T, x: as_it_is(T.no_grad()((x * 2).view)(3, 3)),
+    "written": lambda T, x: as_it_is(noticed((x * 2).mul_(2))),
+    "detached": lambda T, x: as_it_is((x * 2).detach()),
+    "leaf of a graph only": lambda T, x: variable_of(T.full((3, 3), 2.0, requires_grad=True) * x),
+}
+
+
+def as_it_is(tensor):
+    return lambda: tensor
+
+
+def variable_of(product):
     return lambda: product.grad_fn.next_functions[0][0].variable
 
 
-# What gives a captured tensor inside of the function, from a leaf.
-CAPTURED = {
-    "leaf": lambda T, x: lambda t=T.ones(3, 3, requires_grad=True): t,
-    "leaf with a hook": lambda T, x: lambda t=noticed(T.ones(3, 3, requires_grad=True)): t,
-    "product": lambda T, x: lambda t=x * 2: t,
-    "product with a hook": lambda T, x: lambda t=noticed(x * 2): t,
-    "product that retains": lambda T, x: lambda t=retained(x * 2): t,
-    "view": lambda T, x: lambda t=(x * 2).view(3, 3): t,
-    "view with a hook": lambda T, x: lambda t=noticed((x * 2).t()): t,
-    "view of no_grad": lambda T, x: lambda t=T.no_grad()((x * 2).view)(3, 3): t,
-    "written": lambda T, x: lambda t=noticed((x * 2).mul_(2)): t,
-    "detached": lambda T, x: lambda t=(x * 2).detach(): t,
-    "leaf that was let go": lambda T, x: variable_of(T, T.full((3, 3), 2.0, requires_grad=True) * x),
-}
 USES = {
     "product": lambda T, c, a: c * a,
     "matrix product": lambda T, c, a: c @ a,
