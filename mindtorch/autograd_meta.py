@@ -27,6 +27,7 @@ class AutogradMeta:
     tangents: Any = None  # of forward AD: a `Tangents` of dispatch/tangents.py
     base: Any = None  # the root tensor, on views only
     inference = False  # made in inference mode, outside of autograd for good
+    is_recorded_data = False  # the data of a tensor inside of a transform, which is that tensor to those around it
     left: Any = None  # what it is in a transform that is over, which is shown still: a `Left` of func/leaks.py
 
 

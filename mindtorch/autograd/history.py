@@ -237,6 +237,7 @@ def check_inplace(tensor: Tensor) -> None:
         return
     if meta.left is not None:
         _check_left(tensor, meta.left)
+    _check_data(meta)
     if meta.base is not None:
         if is_input_of_level(meta):
             raise _leaf_write()
@@ -246,6 +247,16 @@ def check_inplace(tensor: Tensor) -> None:
             raise RuntimeError(f"{written} that requires grad is being used in an in-place operation.")
     if meta.requires_grad:
         raise _leaf_write()
+
+
+def _check_data(meta: AutogradMeta) -> None:
+    """Refuse to write, through `data`, a tensor that is recorded outside of its transform: the write would have to be
+    recorded there and not inside, but there is one graph."""
+    if meta.is_recorded_data or (meta.base is not None and getattr(meta.base._mt_meta, "is_recorded_data", False)):
+        raise RuntimeError(
+            "The data of a tensor cannot be written in place inside of a transform if the tensor requires grad in the "
+            "autograd or a transform around it. Write the tensor itself, or detach() it."
+        )
 
 
 def _check_left(tensor: Tensor, left: Any) -> None:

@@ -27,7 +27,7 @@ from mindtorch.autograd_meta import AutogradMeta, edge_left, takes_part
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.dispatch.captures import depths_of, is_left_to_a_function, owner_of
-from mindtorch.dispatch.tangents import drop_tangent
+from mindtorch.dispatch.tangents import drop_tangent, give_outer_tangents
 from mindtorch.dtype import c_name
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.tensor import OutsideVersion, Tensor, alias_of, autograd_meta, extend_tensor
@@ -266,6 +266,9 @@ def _stay_where(alias: Tensor, tensor: Tensor) -> None:
     if own is not None:
         own.data[id(alias)] = alias, tensor
         alias._mt_edge = None if not edge else edge_outside_of(own.depth, edge, tensor._mt_array, is_input_outside=True)
+        if alias._mt_edge is not None and own.records_outside:
+            autograd_meta(alias).is_recorded_data = True
+        give_outer_tangents(alias, tensor, own.depth)
     elif _thread.own_tensors is not None:
         _thread.own_tensors.made.discard(alias)
 

@@ -104,6 +104,12 @@ class OwnTensors:
                     tensors.add(stand_in)
             own = own.outer
 
+    def behind_data(self, tensor: Tensor) -> Tensor:
+        """The tensor that another one is the data of; others themselves."""
+        while id(tensor) in self.data:
+            tensor = self.data[id(tensor)][1]
+        return tensor
+
     def __contains__(self, tensor: Tensor) -> bool:
         return tensor in self.made or tensor in self.given
 

@@ -154,6 +154,16 @@ def drop_tangent(tensor: Tensor, depth: int) -> bool:
     return bool(levels)
 
 
+def give_outer_tangents(twin: Tensor, tensor: Tensor, depth: int) -> None:
+    """Give a tensor on the memory of another one the tangents which that has in transforms around the one at a depth:
+    they are shared, as the memory is."""
+    for number, level in enumerate(_thread.dual_levels):
+        if 0 < level.depth < depth:
+            tangent = tangent_of(tensor, number)
+            if tangent is not None:
+                level.put(holder_of(twin), tangent)
+
+
 def keep_without_tangent(view: Tensor, number: int) -> None:
     """Say that a view has no tangent at a level, although its base has one there."""
     _thread.dual_levels[number].put(holder_of(view), None)

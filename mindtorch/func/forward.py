@@ -67,7 +67,7 @@ def jvp_of_arguments(
         output, aux = split_aux(func(*args), has_aux, _JVP)
         outputs, output_spec = tree_flatten(output)
         check_outputs(outputs, _JVP)
-        parts = [_unpacked(each, strict) for each in outputs]
+        parts = [_unpacked(each, level.own.behind_data(each), strict) for each in outputs]
         tree_map(level.keep, parts)
         aux = tree_map(level.released, aux) if has_aux else None
     results = tuple(output_spec.unflatten(part) for part in zip(*parts, strict=True))
@@ -105,8 +105,11 @@ def _forward_level(args: Sequence[Tensor]) -> Iterator[Level]:
             derivatives.let_go()
 
 
-def _unpacked(dual: Tensor, strict: bool) -> tuple[Tensor, Tensor]:
+def _unpacked(dual: Tensor, whose: Tensor, strict: bool) -> tuple[Tensor, Tensor]:
+    """The parts of a result. `whose`: the tensor that it is the data of, and is outside; else the result itself."""
     primal, tangent = unpack_dual(dual)
+    if whose is not dual:
+        primal, _ = unpack_dual(whose)
     if tangent is None:
         if strict:
             raise RuntimeError(

@@ -457,3 +457,21 @@ def test_captured_tensors_stay(nest):
 
     pairs = [(each, use) for each in CAPTURED for use in USES if (each, use) != NOT_READ]
     assert_same(lambda T: {str(pair): one(T, *pair) for pair in pairs})
+
+
+@pytest.mark.parametrize("written", ["a", "a * 2", "a[:1]"])
+@pytest.mark.parametrize("transform", ["grad", "vjp", "jvp", "vmap of grad", "grad of grad", "grad of jvp"])
+def test_data_that_is_recorded_outside_is_not_written(transform, written):
+    """PyTorch records the write in the autograd around the transform only, where there is one graph here."""
+
+    def f(a):
+        data = eval(written, {"a": a}).data  # noqa: S307
+        data.mul_(2)
+        return a * 1
+
+    x = mindtorch.ones(3, requires_grad=" of " not in transform)
+    if transform == "vmap of grad":
+        x = mindtorch.ones(3, 3, requires_grad=True)
+    run = (NESTS if transform == "vmap of grad" else TRANSFORMS)[transform]
+    with pytest.raises(RuntimeError, match="data of a tensor cannot be written in place inside of a transform"):
+        run(mindtorch, f)(x * 1) if transform == "vmap of grad" else run(mindtorch, f, x * 1)

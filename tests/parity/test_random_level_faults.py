@@ -51,6 +51,8 @@ BEFORE = {
     "captured tensors written to in vmap": "x, c = T.ones(2, 3), T.ones(3)",
     "inference mode inside": f"{FACTS}; x = T.ones(3, requires_grad=True); c = x * 2\n"
     "with T.inference_mode(): i = T.ones(3)",
+    "data below another transform": f"{FACTS}; x = T.tensor([1., 2.], requires_grad=True)",
+    "data that is returned": FACTS,
     "captured tensors written to by indices": "x, c = T.ones(3), T.ones(2, 3)",
     "gradients of gradients that are zero": "x = T.tensor([0.5, 0.25], requires_grad=True)",
     "captured tensors and other errors": "x, c = T.ones(3), T.ones(3)",
@@ -258,6 +260,28 @@ KINDS = {
     "captured tensors written to in vmap": [
         f"T.func.grad(lambda a: T.vmap(lambda b: ({write}, b.sum())[1])(a).sum())(x)"
         for write in ("c.mul_(b)", "c.le_(b)", "c[0].fill_(b[0])", "c.mul_(2)", "c.copy_(a[0])", "c[:1].copy_(b[:1])")
+    ],
+    "data below another transform": [
+        f"f = lambda a: ({data}).data * a; (lambda r: (r, [facts(each) for each in r]))({call})"
+        for data in ("a", "a * 2", "a[:1]")
+        for call in (
+            "T.func.jvp(T.func.grad(lambda a: (f(a) * a).sum()), (x,), (x * 1,))",
+            "T.utils._pytree.tree_leaves(T.func.jvp(lambda b: T.func.jvp(f, (b,), (T.ones(2),)), (x,), (x * 1,)))",
+            "T.func.jvp(T.func.grad(lambda a: (f(a).data * a).sum()), (x * 1,), (T.ones(2),))",
+            "T.vmap(lambda c: T.func.jvp(T.func.grad(lambda a: f(a).sum()), (c,), (x * 1,)))(T.stack([x, x]))",
+            "[T.func.grad(lambda c: T.func.jvp(f, (c,), (T.ones(2),))[1].sum())(x)]",
+            "T.func.jvp(lambda a: f(a).data, (x,), (T.ones(2),))",
+        )
+    ],
+    "data that is returned": [
+        f"x = {given}; r = {call}; (r, facts(r), r._base is None, r._base is x)"
+        for given in ("T.ones(3)", "T.ones(3, requires_grad=True)", "T.ones(3, requires_grad=True) * 1")
+        for value in ("a.ravel().data", "a[:1].data", "a.data", "(a * 2).data", "a.data.data")
+        for call in (
+            f"T.func.jvp(lambda a: {value}, (x,), (T.ones(3),))[0]",
+            f"T.func.jvp(lambda a: {value}, (x,), (T.ones(3),))[1]",
+            f"T.func.vjp(lambda a: {value}, x)[0]",
+        )
     ],
     "captured tensors written to by indices": [
         call.format(f"(T.Tensor.__setitem__(c, {index}, {value}), a.sum())[1]")
