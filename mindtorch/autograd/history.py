@@ -250,9 +250,10 @@ def check_inplace(tensor: Tensor) -> None:
 
 
 def _check_data(meta: AutogradMeta) -> None:
-    """Refuse to write, through `data`, a tensor that is recorded outside of its transform: the write would have to be
-    recorded there and not inside, but there is one graph."""
-    if meta.is_recorded_data or (meta.base is not None and getattr(meta.base._mt_meta, "is_recorded_data", False)):
+    """Refuse to write, through `data`, a tensor that is recorded outside of its transform, while that runs: the write
+    would have to be recorded there and not inside, but there is one graph."""
+    whole = meta if meta.base is None else meta.base._mt_meta
+    if whole is not None and whole.is_recorded_data and whole.left is None:
         raise RuntimeError(
             "The data of a tensor cannot be written in place inside of a transform if the tensor requires grad in the "
             "autograd or a transform around it. Write the tensor itself, or detach() it."
