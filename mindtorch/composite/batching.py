@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from mindtorch import geometry, state
+from mindtorch.autograd.history import check_inplace
 from mindtorch.autograd.shown_levels import is_sample
 from mindtorch.autograd_meta import takes_part
 from mindtorch.backends.batched import errors
@@ -120,11 +121,13 @@ def _ctc_loss(function: Callable, args: tuple, kwargs: dict) -> Any:
 
 
 def _put_by_mask(function: Callable, args: tuple, kwargs: dict) -> Any:
-    """Masks of samples are refused before anything is said about what they would write to."""
+    """Masks of samples are refused before a transform further out looks at what they would write to; not before one
+    further in does, or where the same memory would be written for all samples."""
+    entry = function.op  # type: ignore[attr-defined]
     indices = [each for each in tensors_in(args[1:2]) if each.dtype is boolean]
-    if _any_batched(indices):
-        raise errors.boolean_mask()
-    return NotImplemented
+    if not _any_batched(indices) or _is_recorded_inside(args[0]) or writes_samples_to_one(entry, args):
+        return NotImplemented
+    raise errors.boolean_mask()
 
 
 def _product_of_vectors(conjugates: bool, function: Callable, args: tuple, kwargs: dict) -> Any:
@@ -194,11 +197,31 @@ def _fill_by_sample(function: Callable, args: tuple, kwargs: dict) -> Any:
     return NotImplemented if any(map(_is_recorded_inside, (input, value))) else ops.copy_(input, value)
 
 
+def _after_autograd(rule: Callable) -> Callable:
+    """The rule of ops in place that does not come before what the autograd of a transform further in refuses."""
+
+    def checked(function: Callable, args: tuple, kwargs: dict) -> Any:
+        target = next(tensors_in(args), None)
+        if function.op.is_inplace and _thread.grad_enabled and target is not None:  # type: ignore[attr-defined]
+            if _is_recorded_further_in(target):
+                check_inplace(target)
+        return rule(function, args, kwargs)
+
+    return checked
+
+
+def _is_recorded_further_in(tensor: Tensor) -> bool:
+    """Whether it is recorded by a transform inside of the innermost running call of `vmap`."""
+    own, levels = owner_of(tensor), _thread.vmap_levels
+    return own is not None and not own.is_left and takes_part(tensor) and own.depth > max(each.depth for each in levels)
+
+
 def _one_by_one(function: Callable, args: tuple, kwargs: dict) -> Any:
     return one_by_one(function.op.name, function, *args, **kwargs)  # type: ignore[attr-defined]
 
 
 def _refusal(error: Callable[[str], Exception]) -> Callable:
+    @_after_autograd
     def rule(function: Callable, args: tuple, kwargs: dict) -> Any:
         if _any_batched((*args, *kwargs.values())):
             raise error(function.op.name)  # type: ignore[attr-defined]
@@ -431,6 +454,7 @@ def _choice(function: Callable, args: tuple, kwargs: dict) -> Any:
     return _distribution(choose, (weights, *rest), kwargs)
 
 
+@_after_autograd
 def _fill(function: Callable, args: tuple, kwargs: dict) -> Any:
     """Random numbers written into a tensor."""
     level = _level_of_randomness()

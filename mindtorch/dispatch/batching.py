@@ -9,12 +9,15 @@ from functools import cache, partial
 from typing import Any
 
 from mindtorch import state
+from mindtorch.autograd_meta import takes_part
 from mindtorch.batched_array import BatchedArray, Level, levels_of
 from mindtorch.dispatch.arguments import fits_by_position
 from mindtorch.dispatch.level_views import follow_base, outside, samples_of
 from mindtorch.dispatch.namespace import ops
 from mindtorch.dispatch.registry import OpEntry, kernel_table
+from mindtorch.dtype import FROM_NUMPY
 from mindtorch.op_names import qualified
+from mindtorch.promotion import common_dtype
 from mindtorch.tensor import Tensor, in_place_of, wrap
 
 _thread = state.thread
@@ -58,7 +61,11 @@ def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -
             raise no_batching_rule(entry.name)
     if entry.is_inplace and not entry.composite and writes_samples_to_one(entry, args):
         run = partial(_unrecorded, run)  # which comes before what autograd refuses
-    result = run(function, args if entry.composite else _with_lifted_first(entry, args, kwargs), kwargs)
+    if not entry.composite:
+        if _converts_pairs(entry):
+            args = _with_pair_converted(args)
+        args = _with_lifted_first(entry, args, kwargs)
+    result = run(function, args, kwargs)
     if entry.name in _BY_MEMORY:
         follow_base(result)
     return result
@@ -113,8 +120,8 @@ def innermost_level(values: tuple) -> Level | None:
         return None
     own = _thread.own_tensors
     depth = 0 if own is None else own.depth
-    arrays = [value._mt_array for value in values if isinstance(value, Tensor)]
-    levels = [level for array in arrays for level in levels_of(array.shape) if level.depth > depth]
+    shapes = [tensor._mt_array.shape for tensor in tensors_in(values)]
+    levels = [level for shape in shapes for level in levels_of(shape) if level.depth > depth]
     return max(levels, key=lambda level: level.depth, default=None)
 
 
@@ -123,6 +130,32 @@ def _is_boxed(entry: OpEntry) -> bool:
     """Whether the rule of an op in place does not look at what it writes."""
     base, dot, overload = entry.name.partition(".")
     return hasattr(kernel_table(f"{base.removesuffix('_')}{dot}{overload}")[BatchedArray], "is_boxed")
+
+
+@cache
+def _converts_pairs(entry: OpEntry) -> bool:
+    """Whether the rule of an op brings a sample without dimensions and another tensor to one dtype first."""
+    if entry.is_inplace or entry.composite or _takes_out(entry):
+        return False
+    return getattr(kernel_table(entry.name).get(BatchedArray), "converts_pairs", False)
+
+
+def _with_pair_converted(args: tuple) -> tuple:
+    """The arguments, the first two in one dtype, if PyTorch converts them outside of what records the op: it saves
+    what they have become, which does not change when they are written."""
+    pair = args[:2]
+    if not all([isinstance(each, Tensor) for each in pair]) or pair[0].dtype is pair[1].dtype:
+        return args
+    if [_is_number_of_samples(each) for each in pair].count(True) != 1 or innermost_level(pair) is None:
+        return args
+    if not (_thread.grad_enabled and any(map(takes_part, pair))):
+        return args
+    dtype = FROM_NUMPY[common_dtype(*[each._mt_array for each in pair])]
+    return (*[each if each.dtype is dtype else ops._to_copy(each, dtype=dtype) for each in pair], *args[2:])
+
+
+def _is_number_of_samples(tensor: Tensor) -> bool:
+    return not tensor.ndim and bool(levels_of_tensor(tensor))
 
 
 def _unrecorded(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any:

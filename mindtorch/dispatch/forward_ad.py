@@ -127,6 +127,7 @@ def _store(output: Any, tangent: Any, arguments: list, given: list, written: boo
         if tangent.shape != output.shape or tangent.dtype != dtype:  # as the zeros of missing tangents would have it
             tangent = tangent.to(dtype).expand(output.shape)
         meta = output._mt_meta  # which knows of views across levels of vmap, too
-        if (meta is None or meta.base is None) and (tangent._is_view() or any(tangent is other for other in given)):
-            tangent = tangent.clone()  # a write to the output must not change the tangents of the inputs
+        if not output.is_inference() and (meta is None or meta.base is None):  # else a view, or not to be written
+            if tangent._is_view() or any(tangent is other for other in given):
+                tangent = tangent.clone()  # a write to the output must not change the tangents of the inputs
     (write_tangent if written else set_tangent)(output, tangent)

@@ -162,10 +162,15 @@ def _run(
     """Run the function on all samples at once: the leaves of the result, their structure, where their samples are."""
     with running_level(size, randomness) as level:
         samples = [value if dim is None else inside(value, dim, level) for value, dim in zip(values, dims, strict=True)]
+        arrays = [each._mt_array if isinstance(each, Tensor) else None for each in samples]
         output = func(*tree_unflatten(samples, spec), **kwargs)
         results, out_spec = tree_flatten(output)
         flat_dims = _result_dims(func, out_dims, out_spec)
-        given = {id(sample): (value, dim) for sample, value, dim in zip(samples, values, dims) if dim is not None}
+        given = {
+            id(sample): (value, dim)
+            for sample, value, dim, array in zip(samples, values, dims, arrays)
+            if dim is not None and sample._mt_array is array  # else it has become another view: `sample.t_()`
+        }
         return (
             [
                 _left(func, level, result, dim, *given.get(id(result), (None, None)))

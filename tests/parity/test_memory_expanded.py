@@ -55,3 +55,16 @@ def test_writing_to_an_expanded_tensor(form):
 def test_the_text():
     with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single memory"):
         mindtorch.zeros(1).expand(3).add_(1)
+
+
+@pytest.mark.parametrize("limits", [(1 + 2j, 2), (1, 2 + 1j), (None, 1j)])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
+def test_limits_that_are_refused(limits, dtype):
+    """Floats are not looked at before the memory is."""
+    for shape in ((1,), (3,)):
+        texts = []
+        for T in (mindtorch, torch):
+            with pytest.raises((RuntimeError, NotImplementedError)) as error:
+                T.zeros(1, dtype=getattr(T, dtype)).expand(shape).clamp_(*limits)
+            texts.append(str(error.value))
+        assert texts[0] == texts[1]

@@ -203,7 +203,12 @@ KINDS = {
         "def f(a):\n    with T.inference_mode(): return c[...]\n" + line
         for line in ("facts(T.func.jacrev(f)(x))", "facts(T.vmap(T.func.jacrev(f))(x))")
     ]
-    + ["T.vmap(lambda a: T.minimum(i, x))(T.ones(2))", "T.vmap(lambda a: i * x + a)(T.ones(2, 3))"],
+    + ["T.vmap(lambda a: T.minimum(i, x))(T.ones(2))", "T.vmap(lambda a: i * x + a)(T.ones(2, 3))"]
+    + [
+        f"T.func.jvp(lambda a: a{view}, ({primal},), (i * 2,))"
+        for primal in ("i", "i.clone()", "i[1:].expand(3)")
+        for view in (".expand(2, 3)", "[None].mT", ".unfold(0, 2, 1)", "[1:]", ".expand(2, 3) * 2")
+    ],
     "gradients for what a Function has captured": [
         f"{function('a * b', gradient=f'({own}, {other})', arguments='a, b')}\n"
         "T.func.jacrev(lambda a: F.apply(a, w))(T.ones(1, 3))"

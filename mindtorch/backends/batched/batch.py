@@ -120,8 +120,12 @@ class Batch:
         return self.wrapped(samples if samples.flags.c_contiguous else run("clone", samples, contiguous_format))
 
 
-def batched(op: str, rule: Rule) -> Kernel:
-    """The kernel of an op for batched arrays. Written to `out`, which is one of the arguments (in-place ops)."""
+def batched(op: str, rule: Rule, writer: Rule | None = None) -> Kernel:
+    """The kernel of an op for batched arrays. Written to `out`, which is one of the arguments (in-place ops).
+
+    `writer(batch, *args)` returns the arguments with which the op's own kernel writes all samples at once, making the
+    checks of an op in place; or None, if it writes one sample after the other.
+    """
 
     def kernel(*args: Any, out: Any = None) -> Any:
         level = highest_level(args if out is None else (*args, out))
@@ -134,7 +138,9 @@ def batched(op: str, rule: Rule) -> Kernel:
             return batch.in_rows(result) if level.has_gradients and op not in AT_ONCE else result
         if not batch.has(out):
             raise errors.inplace_on_unbatched(op, level.depth)
-        if _is_read(out, args) and not _is_checked(op, out, args):
+        if writer is not None:
+            return _written_by_kernel(op, batch, writer(batch, *args), args, out)
+        if is_read(out, args) and not _is_checked(op, out, args):
             return _written_one_by_one(op, batch, args, out)
         samples = rule(batch, *args)
         check_result_dtype(samples.dtype, out.dtype)
@@ -162,7 +168,7 @@ def without_lifts(values: Any) -> Any:
     return plain if isinstance(values, list) else tuple(plain)
 
 
-def _is_read(out: BatchedArray, args: Sequence[Any]) -> bool:
+def is_read(out: BatchedArray, args: Sequence[Any]) -> bool:
     """Whether another argument lies in memory that is written."""
     target = _memory(out)
     others = [_memory(each) for each in arrays_in(args) if each is not out]
@@ -193,8 +199,18 @@ def _check_filled(out: np.ndarray, values: Sequence[np.ndarray]) -> None:
     check_overlap(out.squeeze(), [each.squeeze() for each in values])
 
 
-_CHECKS = dict.fromkeys(errors.WITH_RULE, check_apart) | dict.fromkeys(errors.ARITHMETIC, check_overlap)
-_CHECKS["fill_"] = _check_filled
+_CHECKS = dict.fromkeys(errors.WITH_RULE, check_apart) | {"fill_": _check_filled, "masked_fill_": check_overlap}
+
+
+def _written_by_kernel(
+    op: str, batch: Batch, all_samples: Sequence[Any] | None, args: Sequence[Any], out: BatchedArray
+) -> BatchedArray:
+    if all_samples is None:
+        _is_checked(op, out, args)
+        return _written_one_by_one(op, batch, args, out)
+    place = next(number for number, each in enumerate(args) if each is out)
+    run(op, *all_samples, out=all_samples[place])
+    return out
 
 
 def _written_one_by_one(op: str, batch: Batch, args: Sequence[Any], out: BatchedArray) -> BatchedArray:

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from mindtorch import geometry
-from mindtorch.backends.batched.batch import Batch, Kernel, batched, is_array, run
+from mindtorch.backends.batched.batch import Batch, Kernel, batched, is_array, is_read, run
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.registry import find_op
 from mindtorch.errors import dim_out_of_range
@@ -53,7 +53,12 @@ def along_dims(extra: int = 0) -> Callable[[str, str | None], Kernel]:
                 return run(op, *batch.each(batch.filled, args))
             return _without_dim(batch, run(op, *batch.each(_with_dim(batch), args)))
 
-        return batched(op, rule)
+        def in_rows(batch: Batch, input: Any, *options: Any) -> list[Any] | None:
+            if not (input.ndim or extra) or is_read(input, (input, *options)):
+                return None
+            return batch.each(batch.filled, shifted(op, (input, *options), input.ndim + extra))
+
+        return batched(op, rule, in_rows)
 
     return make
 
@@ -81,6 +86,20 @@ def array_of_shape(array: Any, shape: Sequence[int]) -> Any:
 
 same = sort = topk = fft_c2c = fft_r2c = fft_c2r = along_dims()
 diag_embed = along_dims(extra=1)
+
+
+def triangle(op: str, promotion: str) -> Kernel:
+    """Matrices of samples. PyTorch looks at one sample where it writes, and else lets a batch of rows be a matrix."""
+
+    def rule(batch: Batch, input: Any, *options: Any) -> Any:
+        if not input.ndim:
+            raise RuntimeError(f"{op}: The input tensor must have at least 2 dimensions.")
+        return run(op, batch.front(input), *options)
+
+    def matrices(batch: Batch, input: Any, *options: Any) -> list[Any] | None:
+        return None if input.ndim < 2 else [batch.front(input), *options]
+
+    return batched(op, rule, matrices)
 
 
 def repeated(op: str, promotion: str) -> Kernel:

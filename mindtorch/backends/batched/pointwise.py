@@ -1,7 +1,6 @@
 """Elementwise ops: the samples go first, and every sample gets as many dimensions as the largest."""
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from mindtorch.backends.batched import errors
@@ -12,6 +11,7 @@ from mindtorch.backends.batched.batch import (
     batched,
     highest_level,
     is_array,
+    is_read,
     run,
     without_lifts,
 )
@@ -19,17 +19,50 @@ from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.registry import find_op
 from mindtorch.dtype import from_numpy_dtype
 from mindtorch.memory_format import contiguous_format, preserve_format
+from mindtorch.op_names import base_of
 from mindtorch.promotion import BOOL, common_dtype
 
 
 def broadcast(op: str, promotion: str) -> Kernel:
     def rule(batch: Batch, *args: Any) -> Any:
-        if _takes_one_tensor(op):
-            (array,) = arrays_in(args)
-            return BatchedArray(run(op, *batch.each(lambda each: each.inner, args)), array.bdim, batch.level)
         return run(op, *aligned(batch, args, promotes=promotion != "first"))
 
-    return batched(op, rule)
+    def in_front(batch: Batch, *args: Any) -> list[Any] | None:
+        fits = writes_all_at_once or (_fits_sample_by_sample(args) and not is_read(args[0], args))
+        return aligned(batch, args, promotes=False) if fits else None
+
+    writes_all_at_once = f"{base_of(op)}_" in errors.ARITHMETIC
+    if _count_of_tensors(op) == 1:
+        return _of_one_tensor(op)
+    kernel = batched(op, rule, in_front)
+    kernel.converts_pairs = promotion != "first" and _count_of_tensors(op) == 2  # type: ignore[attr-defined]
+    return kernel
+
+
+def _fits_sample_by_sample(args: Sequence[Any]) -> bool:
+    """Whether writing all samples at once is what writing each of them is: shapes fit, and dtypes whatever counts as a
+    number."""
+    target, *others = arrays_in(args)
+    if any(each.dtype != target.dtype for each in others) and not all(each.ndim for each in (target, *others)):
+        return False
+    return all(_can_be_expanded(each.shape, target.shape) for each in others)
+
+
+def _can_be_expanded(shape: Sequence[int], to: Sequence[int]) -> bool:
+    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(reversed(shape), reversed(to)))
+
+
+def _of_one_tensor(op: str) -> Kernel:
+    """The samples may stay where they are, because there are no others."""
+
+    def where_they_are(batch: Batch, *args: Any) -> list[Any]:
+        return batch.each(lambda each: each.inner, args)
+
+    def rule(batch: Batch, *args: Any) -> Any:
+        (array,) = arrays_in(args)
+        return BatchedArray(run(op, *where_they_are(batch, *args)), array.bdim, batch.level)
+
+    return batched(op, rule, where_they_are)
 
 
 broadcast_reversed = broadcast
@@ -47,15 +80,13 @@ def boxed(op: str, promotion: str) -> Kernel:
             run(op, *aligned(Batch(level), args), out=args[0])
         return checked(*args, out=out)
 
-    kernel.is_boxed = True  # type: ignore[attr-defined]
+    kernel.is_boxed, kernel.converts_pairs = True, checked.converts_pairs  # type: ignore[attr-defined]
     return kernel
 
 
-@cache
-def _takes_one_tensor(op: str) -> bool:
-    """Whether the samples may stay where they are, because there are no others."""
+def _count_of_tensors(op: str) -> int:
     entry = find_op(op)
-    return entry is not None and [each.element for each in entry.schema.arguments].count("Tensor") == 1
+    return 0 if entry is None else [each.element for each in entry.schema.arguments].count("Tensor")
 
 
 def aligned(batch: Batch, args: Any, promotes: bool = True) -> list[Any]:
@@ -102,12 +133,9 @@ def convert(array: Any, dtype: Any) -> Any:
 
 def copy(op: str, promotion: str) -> Kernel:
     def rule(batch: Batch, input: Any, src: Any, non_blocking: bool = False) -> Any:
-        target = batch.front(input)
-        if hasattr(src, "ndim") and src.ndim > input.ndim:  # leading dimensions of size 1
-            src = run("view", batch.filled(src), (batch.size, *src.shape[src.ndim - input.ndim :]))
-        else:
-            src = batch.ranked(src, input.ndim)
-        run("copy_", target, src, non_blocking)
+        ndim = max(input.ndim, src.ndim if is_array(src) else 0)
+        target = batch.ranked(input, ndim)
+        run("copy_", target, batch.ranked(src, ndim), non_blocking)
         return target
 
     return _into_itself(op, rule)

@@ -16,6 +16,7 @@ from mindtorch.backends.batched.dims import roll as roll
 from mindtorch.backends.batched.dims import same as same
 from mindtorch.backends.batched.dims import sort as sort
 from mindtorch.backends.batched.dims import topk as topk
+from mindtorch.backends.batched.dims import triangle as triangle
 from mindtorch.backends.batched.fallback import dynamic as dynamic
 from mindtorch.backends.batched.fallback import one_by_one as one_by_one
 from mindtorch.backends.batched.fallback import stacked as stacked

@@ -101,6 +101,8 @@ def _check_real_limit(limit: Array | Number) -> None:
 def _real_limits(input: Array, out: Array | None, *limits: Array | Number | None) -> list[Any]:
     """Complex limits of floating-point numbers are converted; those of integers would make the result complex."""
     if not is_integral(input.dtype) and input.dtype != BOOL:
+        if out is not None:
+            iterator.check_distinct(out)
         return [real_number(limit) for limit in limits]
     if out is not input:
         _check_real_limit(1j)
