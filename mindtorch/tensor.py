@@ -400,7 +400,10 @@ def view_outputs(
     tensor: Tensor, arrays: Sequence[Any], node: Any, replay: tuple[Callable, tuple] | None
 ) -> tuple[Tensor, ...]:
     """The views that one function returns together (unbind, split); autograd lets none of them be written in place."""
-    views = tuple([view_of(tensor, array, None, replay) for array in arrays])
+    views = tuple([
+        view_of(tensor, array, None, replay and (_output, (output_nr, *replay)))
+        for output_nr, array in enumerate(arrays)
+    ])  # fmt: skip
     if node is not None:
         set_outputs(node, [(array.shape, array.dtype) for array in arrays])
     for output_nr, view in enumerate(views):
@@ -412,6 +415,12 @@ def view_outputs(
             own.edge = edge_to(node, output_nr)
             own.version = view._mt_version[0]
     return views
+
+
+def _output(tensor: Tensor, output_nr: int, function: Callable, args: tuple) -> Tensor:
+    """One of the views that a function returns, for a `replay`."""
+    view: Tensor = function(tensor, *args)[output_nr]
+    return view
 
 
 class OutsideVersion(list):

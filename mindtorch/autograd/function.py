@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindtorch import errors, state
 from mindtorch.autograd.execution import running
-from mindtorch.autograd.function_gradients import gradients_of_tensors
+from mindtorch.autograd.function_gradients import gradients_of_tensors, materialized
 from mindtorch.autograd.function_jvp import apply_jvp, role_of
 from mindtorch.autograd.function_outputs import connect_outputs
 from mindtorch.autograd.function_vmap import check_has_rule, forward_of_samples
@@ -18,12 +18,11 @@ from mindtorch.autograd.saved_tensor import save, save_output, unpack
 from mindtorch.autograd.shown_levels import requires_grad_outside
 from mindtorch.autograd_meta import takes_part
 from mindtorch.device import device as Device
-from mindtorch.dispatch import anomaly, ops
+from mindtorch.dispatch import anomaly
 from mindtorch.dispatch.batching import levels_of_tensor
 from mindtorch.dispatch.captures import leaving_watch
 from mindtorch.dispatch.tangents import without_forward_ad
 from mindtorch.dispatch.views_from_no_grad import note_views
-from mindtorch.dtype import from_numpy_dtype
 from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
 
@@ -100,7 +99,7 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
             wanted = iter(edges)
             self.needs_input_grad = tuple([takes and next(wanted) is not None for takes in self._takes_tensor])
         if self._materialize:
-            grads = tuple(map(_materialized, grads, self.outputs, self.output_devices))
+            grads = tuple(map(materialized, grads, self.outputs, self.output_devices))
         results = formula(self, *grads)
         ends = edges if self._is_transformed else self.next_edges
         return gradients_of_tensors(self, results if isinstance(results, tuple) else (results,), ends)
@@ -140,13 +139,6 @@ class BackwardFunction(FunctionCtx, ConnectedNode):
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
-
-
-def _materialized(grad: Any, metadata: tuple, device: Device | None) -> Any:
-    shape, numpy_dtype = metadata
-    if grad is not None or numpy_dtype is None:
-        return grad
-    return ops.zeros(shape, dtype=from_numpy_dtype(numpy_dtype), device=device)
 
 
 class FunctionMeta(type):

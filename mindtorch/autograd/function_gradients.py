@@ -1,10 +1,29 @@
-"""What the `backward` of a custom Function may return, and what becomes of it."""
+"""What the `backward` of a custom Function gets and may return, and what becomes of it."""
 
 from typing import Any
 
-from mindtorch import errors
+from mindtorch import errors, state
 from mindtorch.autograd.fitting import check_shape
-from mindtorch.tensor import Tensor
+from mindtorch.batched_array import BatchedArray, levels_of
+from mindtorch.device import device as Device
+from mindtorch.dispatch import ops
+from mindtorch.dtype import from_numpy_dtype
+from mindtorch.tensor import Tensor, wrap
+
+
+def materialized(grad: Any, metadata: tuple, device: Device | None) -> Any:
+    """The gradient of an output, zeros if it has none: for each sample where the calls of `vmap` that it has gone
+    through are over, as any other gradient of the output is then."""
+    shape, numpy_dtype = metadata
+    if grad is not None or numpy_dtype is None:
+        return grad
+    levels = [level for level in levels_of(shape) if level not in state.thread.vmap_levels]
+    sizes = [level.size for level in levels]
+    zeros = ops.zeros((*sizes, *shape), dtype=from_numpy_dtype(numpy_dtype), device=device)
+    array = zeros._mt_array
+    for level in levels:
+        array = BatchedArray(array, 0, level)
+    return wrap(array) if levels else zeros
 
 
 def gradients_of_tensors(node: Any, results: tuple, edges: tuple) -> tuple:

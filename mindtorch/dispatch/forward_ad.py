@@ -120,14 +120,15 @@ def _have_other_dtypes(tangents: list, arguments: list) -> bool:
 def _store(output: Any, tangent: Any, arguments: list, given: list, written: bool) -> None:
     if output is None or not isinstance(tangent, Tensor) or not (output.is_floating_point() or output.is_complex()):
         return
+    meta = output._mt_meta  # which knows of views across levels of vmap, too
+    is_view = meta is not None and meta.base is not None
     dtype = output.dtype
     if tangent.dtype != dtype and _have_other_dtypes(given, arguments):
-        dtype = promote_types(tangent.dtype, dtype)
+        dtype = tangent.dtype if is_view and not written else promote_types(tangent.dtype, dtype)
     with inside_of(_thread.dual_level):
         if tangent.shape != output.shape or tangent.dtype != dtype:  # as the zeros of missing tangents would have it
             tangent = tangent.to(dtype).expand(output.shape)
-        meta = output._mt_meta  # which knows of views across levels of vmap, too
-        if not output.is_inference() and (meta is None or meta.base is None):  # else a view, or not to be written
-            if tangent._is_view() or any(tangent is other for other in given):
-                tangent = tangent.clone()  # a write to the output must not change the tangents of the inputs
+        is_apart = not is_view and not output.is_inference()  # which else cannot be written
+        if is_apart and (tangent._is_view() or any(tangent is other for other in given)):
+            tangent = tangent.clone()  # a write to the output must not change the tangents of the inputs
     (write_tangent if written else set_tangent)(output, tangent)

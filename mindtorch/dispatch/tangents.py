@@ -255,7 +255,7 @@ def _room_like(array: Any, tangent: Any, further: list[Any]) -> Tensor:
 def _room(like: Any, tangent: Any, sizes: list[int]) -> Any:
     """An array with room for as many tensors as given sizes say."""
     elements = _elements_in_storage(like)
-    storage = ops.zeros((elements * prod(sizes),), dtype=tangent.dtype, device=tangent.device)
+    storage = ops.zeros((elements * prod(sizes),), dtype=like.dtype, device=tangent.device)
     strides = [elements * prod(sizes[place + 1 :]) for place in range(len(sizes))]
     shape, strides = (*sizes, *like.shape), (*strides, *like.stride())
     return ops.as_strided(storage, shape, strides, like.storage_offset())._mt_array

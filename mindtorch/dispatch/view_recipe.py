@@ -39,15 +39,17 @@ class ViewRecipe:
     def __call__(self, tensor: Tensor) -> Tensor:
         if self.crossing is not None and not self.replays:
             return self.crossing.taken(tensor, self.shape, self.stride, self.offset)
-        left = len(self.replays)
+        if self.replays:
+            return self._replayed(tensor)
+        return ops.as_strided(tensor, self.shape, self.stride, tensor.storage_offset() + self.offset)
+
+    def _replayed(self, tensor: Tensor) -> Tensor:
+        start = tensor.storage_offset() * tensor.itemsize  # from where `offset` counts, which functions move on
         for function, args in self.replays:
             if tensor.dtype is self.dtype:
-                break
+                return ops.as_strided(tensor, self.shape, self.stride, start // tensor.itemsize + self.offset)
             tensor = function(tensor, *args)
-            left -= 1
-        if self.replays and not left:
-            return tensor
-        return ops.as_strided(tensor, self.shape, self.stride, tensor.storage_offset() + self.offset)
+        return tensor
 
 
 def _crossing_between(view: Tensor, base: Tensor) -> Crossing:
