@@ -38,6 +38,7 @@ class ThreadState(threading.local):
     transforms = 0  # how many transforms of torch.func, `vmap` included, are running
     own_tensors: Any = None  # what the function of a transform may write; see mindtorch.dispatch.captures
     differentiated: Any = None  # the tensors of the transform whose backward pass is running
+    writable_views = False  # whether that pass makes views as with grad mode, which is off as it need not be recorded
     saved_tensor_hooks: tuple = ()  # (pack, unpack) pairs, innermost last
     saved_tensor_hooks_disabled: Any = None  # the reason, when the hooks are forbidden
     torch_function = True  # whether __torch_function__ of tensor subclasses is looked at

@@ -463,7 +463,7 @@ def _stricter(inherited: str, in_grad_mode: str) -> str:
     if _thread.inference:
         own = INFERENCE
     else:
-        own = in_grad_mode if _thread.grad_enabled else NO_GRAD
+        own = in_grad_mode if _thread.grad_enabled or _thread.writable_views else NO_GRAD
     return inherited if own == DEFAULT or inherited == INFERENCE else own
 
 

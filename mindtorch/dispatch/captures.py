@@ -159,15 +159,16 @@ def watching_writes(given: Iterable[Any]) -> Iterator[OwnTensors]:
 
 
 @contextmanager
-def differentiating(own: OwnTensors, as_inside: bool) -> Iterator[None]:
-    """In this block the backward pass of a transform runs. `as_inside`: what hooks see is as it is for the function."""
-    outer = _thread.differentiated
-    _thread.differentiated = own
+def differentiating(own: OwnTensors, as_inside: bool, writable_views: bool) -> Iterator[None]:
+    """In this block the backward pass of a transform runs. `as_inside`: what hooks see is as it is for the function;
+    `writable_views`: whether views are as those of a pass that is recorded, which this one need not be."""
+    outer = _thread.differentiated, _thread.writable_views
+    _thread.differentiated, _thread.writable_views = own, writable_views
     try:
         with _running(own) if as_inside else _NOTHING:
             yield
     finally:
-        _thread.differentiated = outer
+        _thread.differentiated, _thread.writable_views = outer
 
 
 @contextmanager

@@ -159,6 +159,6 @@ def _gradients(
     starting = starting_gradients(used, used_weights)
     if NOWHERE in starts:
         raise errors.no_gradient(starts.index(NOWHERE))
-    with differentiating(level.own, as_inside=shows_hooks), noting_views():
+    with differentiating(level.own, shows_hooks, writable_views=may_record and not records), noting_views():
         found = run_backward(starts, starting, keep_graph or records, records, ends, capture=True)
     return [ops.zeros_like(each) if one is None else one for one, each in zip(found, inputs, strict=True)]
