@@ -2,17 +2,20 @@
 
 from collections.abc import Callable, Sequence
 
-from mindtorch import aligned, errors, geometry
+from mindtorch import aligned, errors, geometry, state
 from mindtorch.autograd.outputs import write_out
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.backends.sparsecpu.shapes import narrow_copy as narrow_copy_of_sparse
+from mindtorch.batched_array import BatchedArray
 from mindtorch.composite import out_forms
 from mindtorch.composite.unviewed import chunk_size
 from mindtorch.composite.unviewed import unsafe_chunk as unsafe_chunk
 from mindtorch.composite.unviewed import unsafe_split as unsafe_split
 from mindtorch.composite.unviewed import unsafe_split_with_sizes as unsafe_split_with_sizes
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.captures import owner_of
+from mindtorch.dispatch.torch_dispatch import is_wanted
 from mindtorch.dtype import bool as boolean
 from mindtorch.dtype import int64
 from mindtorch.memory_format import checked_format, contiguous_format, preserve_format
@@ -27,9 +30,17 @@ def reshape(input, shape):
     if array.flags.c_contiguous:
         return input.view(shape)
     size = view_geometry.infer_size(shape, array.size)
-    if view_geometry.view_strides(array.shape, input.stride(), size) is not None:
-        return input.view(size)
-    return ops._unsafe_view(input.clone(memory_format=contiguous_format), size)
+    strides = view_geometry.view_strides(array.shape, input.stride(), size)
+    if strides is None:
+        return ops._unsafe_view(input.clone(memory_format=contiguous_format), size)
+    return input.view(size) if _is_watched(input) else ops._reshape_alias(input, size, strides)
+
+
+def _is_watched(tensor):
+    """Whether modes, or a transform that a tensor belongs to, see the ops that are called."""
+    if type(tensor._mt_array) is BatchedArray or is_wanted((tensor,)):
+        return True
+    return state.thread.own_tensors is not None and owner_of(tensor) is not None
 
 
 def lift_fresh(input):

@@ -128,7 +128,6 @@ INSTEAD = (
 )
 # Nodes that do the same under another name.
 ALIKE = {
-    "ReshapeAliasBackward": "ViewBackward",
     "FillBackward": "CopyBackwards",  # a number is written into a single element: torch makes it a tensor first
     "UnsafeViewBackward": "SqueezeBackward",  # how a vector times a matrix is made of other ops
     "FloorDivideBackward": "NotImplemented",
@@ -462,7 +461,6 @@ def _has_infinite_complex(tensor: Any) -> bool:
 
 # What texts of errors say about how a library is made of nodes and ops: (pattern, what stands for it).
 _OWN_WORDS = (
-    (re.compile(r"ReshapeAlias"), "View"),
     (re.compile(r"which is output \d+ of \w+"), "which is an output"),  # across levels of transforms
     (re.compile(r"GeneratedBackward"), "Backward"),  # torch makes a class of its own for a transform
     (re.compile(r"call in-place operation \(aten::[\w.]+\)"), "call an in-place operation"),
