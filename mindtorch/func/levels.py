@@ -207,7 +207,8 @@ class Level:
                 outside.creation = meta.creation
             if edge and self._is_recorded_outside(edge):
                 outside.edge, outside.version = edge, meta.version
-        _give_tangents(view, tensor, self.released)  # of which its base need not have any
+        for number, tangent in _tangents(tensor).items():  # of which its base need not have any
+            set_tangent(view, self.released(tangent), number)
         return view
 
     def _is_made_here(self, edge: Any) -> bool:
