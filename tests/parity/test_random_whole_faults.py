@@ -49,6 +49,26 @@ BEFORE = {
     "samples that cannot be written": "i, c = T.ones(3, dtype=T.int64), T.ones(3)",
     "no gradient for a view from no_grad mode": "b = T.ones(2, 3, requires_grad=True) * 2; seen = []\n"
     "with T.no_grad(): v = b[-1:]",
+    "one of several outputs, seen as other elements": "x = T.arange(12.).reshape(2, 3, 2).mul(1 + 2j); "
+    "w = x.clone().requires_grad_(); name = lambda t: t.grad_fn and t.grad_fn.name()\n"
+    f"{function('f(a)')}",
+    "no gradient for the samples of a Function": "x = T.arange(6.).reshape(2, 3).requires_grad_(); seen = []\n"
+    "z = T.arange(8.).reshape(2, 2, 2).requires_grad_()\n"
+    "def shown(t):\n    try: return t.tolist()\n    except RuntimeError: return 'samples'\n"
+    "note = lambda *given: seen.append([(g.shape, shown(g)) for g in given]) or given[0]\n"
+    f"{function('(a * 2, a.sum())', gradient='note(*grad)', arguments='a').replace('ctx, grad', 'ctx, *grad')}",
+    "views among the gradients of a transform": "w = T.ones(2, 2, requires_grad=True); x = T.arange(4.).reshape(2, 2)\n"
+    "written = lambda r: (r.mul_(w[:1, :1]), r.grad_fn.name())[1]",
+    "tangents that a Function gives in another dtype": "fw = T.autograd.forward_ad; x = T.ones(1)\n"
+    "lay = {'rows': T.ones(2, 3), 'columns': T.ones(3, 2).t()}\n"
+    "def F(primal, tangent):\n"
+    "    class F(T.autograd.Function):\n"
+    "        def forward(a): return primal.clone()\n"
+    "        def setup_context(ctx, inputs, output): pass\n"
+    "        def jvp(ctx, given): return tangent.clone()\n"
+    "    return F.apply",
+    "reshape without a copy": "w = T.arange(12.).reshape(2, 3, 2).requires_grad_(); x = T.ones(2, 3, 2)\n"
+    "name = lambda t: t.grad_fn and t.grad_fn.name()",
 }
 KINDS = {
     "inputs of transforms": [
@@ -294,6 +314,58 @@ KINDS = {
         "T.func.grad(lambda a: (a.mul_(2), a.sum())[1])(T.ones(3) * T.ones(3, requires_grad=True))",
         "x = T.ones(2, 3, requires_grad=True); T.vmap(lambda a: a[None, :1].mul_(2))(x)",
         "x = T.ones(2, 3, requires_grad=True); T.vmap(lambda a: a.mul_(2))(x)",
+    ],
+    "one of several outputs, seen as other elements": [
+        f"f = lambda a: a.{first}.{second}; r = {call}\n(r, r.storage_offset(), r._is_view(), name(r))"
+        for first in ("unbind(0)[1]", "split(1, 1)[2]", "chunk(2)[1]", "tensor_split(2, 1)[1]", "select(0, 1)")
+        for second in ("imag", "real[..., 1:]", "split(1)[-1].imag", "mT.unbind()[-1].real[1:]")
+        for call in (
+            "T.func.vjp(F.apply, x[:])[0]",
+            "T.func.vjp(f, w * 1)[0]",
+            "(lambda h: (f(h), h.mul_(2))[0])(w * 1)",
+        )
+    ],
+    "no gradient for the samples of a Function": [
+        f"r = {call}; (r, seen, x.grad, z.grad)"
+        for call in (
+            "T.vmap(F.apply)(x)[0].sum().backward()",
+            "T.vmap(F.apply)(x)[1].sum().backward()",
+            "T.vmap(T.vmap(F.apply))(z)[1].sum().backward()",
+            "T.vmap(T.func.grad(lambda a: F.apply(a)[1]))(x).detach()",
+            "T.func.grad(lambda a: T.vmap(F.apply)(a)[0].sum())(x).detach()",
+            "T.vmap(lambda a: T.func.vjp(lambda a: T.vmap(F.apply)(a)[0], a)[1](a)[0])(z).detach()",
+        )
+    ],
+    "views among the gradients of a transform": [
+        f"f = lambda a: {body}; r = {call}\nwritten(r)"
+        for body in ("a.t()", "a.view(4)", "a[None]", "a.mT.mT", "a.unbind()[0]", "a.sum(0)", "a.squeeze()")
+        for call in (
+            "T.func.vjp(f, x)[1](T.ones_like(f(x)))[0]",
+            "T.func.grad(lambda a: f(a).sum())(x)",
+            "T.no_grad()(lambda: T.func.vjp(f, x)[1](T.ones_like(f(x)))[0])()",
+            "T.vmap(T.func.grad(lambda a: f(a).sum()))(x[None].clone())[0]",
+            "T.func.jvp(T.func.grad(lambda a: f(a).sum()), (x,), (x,))[0]",
+        )
+    ],
+    "tangents that a Function gives in another dtype": [
+        f"T.func.jvp(lambda a: {taken.format(called)}, (x,), (x,))[1]"
+        for primal in ("rows", "columns")
+        for dtypes in (("float32", "complex64"), ("complex64", "float32"), ("float64", "float16"))
+        for tangent in ("rows", "columns")
+        for called in [f"F(lay['{primal}'].to(T.{dtypes[0]}), lay['{tangent}'].to(T.{dtypes[1]}))(a)"]
+        for taken in ("{}", "{}[0]", "{}.mT", "{} * 2")
+    ],
+    "reshape without a copy": [
+        f"f = lambda a: a{part}; {call}"
+        for part in ("[..., 0].reshape(-1)", "[..., 0].flatten()", ".mT[..., 1].reshape(3, -1)", ".reshape(-1)")
+        for call in (
+            *("name(f(w))", "name(T.func.vjp(f, w)[0])", "T.func.vjp(lambda a: (s := f(a)) * len(name(s)), x)[0]"),
+            *(
+                "name(T.func.vjp(lambda a: f(w), x)[0])",
+                "name(T.vmap(f)(w[None]))",
+                "name(T.func.jvp(f, (w,), (x,))[1])",
+            ),
+        )
     ],
 }
 
