@@ -385,7 +385,16 @@ _LOSSES = re.compile(r"cross_entropy|nll_loss|addmv|embedding")
 _TRIANGLE = re.compile(r"tri[lu]_\(")
 _RESHAPES = re.compile(r"(t|squeeze|unsqueeze|transpose|swapaxes)_\(")
 _INTO_ITSELF = re.compile(r".*?(t\d+)\[.*\] [-+*]?= \1$")
+_ARC_OF_EQUALS = re.compile(r"\b(t\d+)\.(?:arc|a)tan2_?\(\1\)|tan2\((t\d+), \2\)")
+
+
+def _arc_of_equals(line: str, used: list[Any], others: list[Any]) -> bool:
+    """An eighth of a turn, whatever the numbers; torch rounds it in two ways, which a remainder would make visible."""
+    return bool(_ARC_OF_EQUALS.search(line))
+
+
 _FAULTS = (
+    _arc_of_equals,
     _attention_to_nan,
     _integers_in_addcdiv,
     _no_elements,

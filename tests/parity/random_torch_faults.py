@@ -336,6 +336,13 @@ def derivative_of_the_tangent_of_a_quotient(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def arc_tangent_of_equal_numbers(T: Any) -> tuple[Any, Any]:
+    """What an op computes for an element does not depend on how many others there are."""
+    numbers = T.arange(1.0, 65.0)
+    return T.atan2(numbers, numbers)[:3].tolist(), T.atan2(numbers[:3], numbers[:3]).tolist()
+
+
+@wrong
 def hook_of_a_view_whose_base_was_written(T: Any) -> tuple[Any, Any]:
     """It may be registered; torch ends the process, which here is one of its own."""
     process = os.fork()

@@ -357,7 +357,7 @@ KINDS = {
     ],
     "reshape without a copy": [
         f"f = lambda a: a{part}; {call}"
-        for part in ("[..., 0].reshape(-1)", "[..., 0].flatten()", ".mT[..., 1].reshape(3, -1)", ".reshape(-1)")
+        for part in ("[..., 0].reshape(-1)", "[..., 0].flatten()", ".mT[..., 1].reshape(4, -1)", ".reshape(-1)")
         for call in (
             *("name(f(w))", "name(T.func.vjp(f, w)[0])", "T.func.vjp(lambda a: (s := f(a)) * len(name(s)), x)[0]"),
             *(
