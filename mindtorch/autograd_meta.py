@@ -43,6 +43,7 @@ class ViewMeta(AutogradMeta):
     """What a view of a tensor knows about where it came from. `tensor.view_of` fills it."""
 
     replay: tuple[Callable, tuple] | None = None  # takes the view again, from a new base
+    output_nr: int | None = None  # which of the views that `replay` takes, if it takes several
     parent: "ViewMeta | None" = None  # the input's, if that is a view too
     edge: Any = None  # the view's own (node, output_nr) ...
     version = 0  # ... and the version of the base at which it was made

@@ -400,27 +400,21 @@ def view_outputs(
     tensor: Tensor, arrays: Sequence[Any], node: Any, replay: tuple[Callable, tuple] | None
 ) -> tuple[Tensor, ...]:
     """The views that one function returns together (unbind, split); autograd lets none of them be written in place."""
-    views = tuple([
-        view_of(tensor, array, None, replay and (_output, (output_nr, *replay)))
-        for output_nr, array in enumerate(arrays)
-    ])  # fmt: skip
+    views = tuple([view_of(tensor, array, None, replay) for array in arrays])
     if node is not None:
         set_outputs(node, [(array.shape, array.dtype) for array in arrays])
+    meta = tensor._mt_meta
+    creation = _stricter(meta.creation if type(meta) is ViewMeta else DEFAULT, MULTI_OUTPUT)
     for output_nr, view in enumerate(views):
         own = view._mt_meta
         if own.base is None:
             continue
-        own.creation = _stricter(own.creation, MULTI_OUTPUT)
+        own.creation = creation
+        own.output_nr = output_nr
         if node is not None:
             own.edge = edge_to(node, output_nr)
             own.version = view._mt_version[0]
     return views
-
-
-def _output(tensor: Tensor, output_nr: int, function: Callable, args: tuple) -> Tensor:
-    """One of the views that a function returns, for a `replay`."""
-    view: Tensor = function(tensor, *args)[output_nr]
-    return view
 
 
 class OutsideVersion(list):

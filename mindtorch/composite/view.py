@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from mindtorch import aligned, errors, geometry, state
+from mindtorch.autograd.history import edge_of
 from mindtorch.autograd.outputs import write_out
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import check_same
@@ -33,14 +34,16 @@ def reshape(input, shape):
     strides = view_geometry.view_strides(array.shape, input.stride(), size)
     if strides is None:
         return ops._unsafe_view(input.clone(memory_format=contiguous_format), size)
-    return input.view(size) if _is_watched(input) else ops._reshape_alias(input, size, strides)
+    return ops._reshape_alias(input, size, strides) if _is_recorded_outside(input) else input.view(size)
 
 
-def _is_watched(tensor):
-    """Whether modes, or a transform that a tensor belongs to, see the ops that are called."""
-    if type(tensor._mt_array) is BatchedArray or is_wanted((tensor,)):
-        return True
-    return state.thread.own_tensors is not None and owner_of(tensor) is not None
+def _is_recorded_outside(tensor):
+    """Whether an op is recorded, and neither modes see which, nor a transform that the tensor belongs to."""
+    if tensor._mt_edge is None or not state.thread.grad_enabled or type(tensor._mt_array) is BatchedArray:
+        return False
+    if state.interceptors and (is_wanted((tensor,)) or owner_of(tensor) is not None):
+        return False
+    return edge_of(tensor) is not None
 
 
 def lift_fresh(input):

@@ -202,7 +202,7 @@ def _shorten(view: Tensor, meta: Any) -> None:
         return
     array, root = view._mt_array, meta.base._mt_array
     if array.dtype == root.dtype and levels_of(array.shape) == levels_of(root.shape):
-        meta.parent = None
+        meta.parent = meta.output_nr = None
         meta.replay = (ops.as_strided, (size_of(array.shape), strides_of(array), view.storage_offset()))
 
 

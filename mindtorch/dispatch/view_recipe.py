@@ -62,6 +62,13 @@ def _replays(meta: ViewMeta, base: Tensor) -> Sequence[tuple[Callable, tuple]]:
     replays: list = []
     step: Any = meta
     while step is not None:
-        replays.append(step.replay)
+        is_one_of_several = step.output_nr is not None and step.replay is not None
+        replays.append((_output, (step.output_nr, *step.replay)) if is_one_of_several else step.replay)
         step = step.parent or (None if step.base is base else step.base._mt_meta)
     return replays[::-1]
+
+
+def _output(tensor: Tensor, output_nr: int, function: Callable, args: tuple) -> Tensor:
+    """One of the views that a function takes."""
+    view: Tensor = function(tensor, *args)[output_nr]
+    return view
