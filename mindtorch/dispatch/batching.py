@@ -46,7 +46,7 @@ def register_rule(ops: Iterable[str], rule: Rule) -> None:
 def call_batched(run: Callable, function: Callable, args: tuple, kwargs: dict) -> Any:
     """Run an op while there are batched tensors, some of which may be among the arguments."""
     entry = function.op  # type: ignore[attr-defined]
-    if not _thread.passes:
+    if not (_thread.passes or _thread.below_autograd):  # what classes hold stays as it was when a level ends
         _check_inside((*args, *kwargs.values()))
     rule = _rules.get(entry.name)
     if rule is not None:
