@@ -265,8 +265,7 @@ def starting_gradients(outputs: Sequence[Any], grads: Sequence[Any]) -> list[Any
         if grad is None:
             starting.append(_implicit_gradient(output))
         elif isinstance(grad, Tensor):
-            _check_gradient(index, output, grad)
-            starting.append(grad)
+            starting.append(_as_gradient(index, output, grad))
         else:
             raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
     return starting
@@ -297,7 +296,8 @@ def _is_shown_to_require_grad(output: Tensor) -> bool:
     return takes_part(output) if left is None else bool(left)
 
 
-def _check_gradient(index: int, output: Any, grad: Tensor) -> None:
+def _as_gradient(index: int, output: Any, grad: Tensor) -> Tensor:
+    """A gradient in the dtype of its output: what makes it so belongs to the caller, in whose grad mode it runs."""
     shape, dtype = _shape_and_dtype(output)
     if grad.shape != shape:
         raise RuntimeError(
@@ -309,6 +309,7 @@ def _check_gradient(index: int, output: Any, grad: Tensor) -> None:
             "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
             f"grad_output[{index}] has a dtype of {grad.dtype} and output[{index}] has a dtype of {dtype}."
         )
+    return grad if grad.dtype is dtype else grad.to(dtype)
 
 
 def _shape_and_dtype(output: Any) -> tuple:

@@ -14,7 +14,9 @@ from mindtorch.autograd.history import (
 )
 from mindtorch.autograd.shown_levels import requires_grad_outside
 from mindtorch.autograd_meta import MULTI_OUTPUT, takes_part
-from mindtorch.tensor import Tensor, alias_of, set_outputs, share_version, view_of
+from mindtorch.dispatch.batching import levels_of_tensor
+from mindtorch.dispatch.captures import is_in_reverse_mode
+from mindtorch.tensor import Tensor, alias_of, autograd_meta, set_outputs, share_version, view_of
 from mindtorch.warning import warn
 
 
@@ -62,6 +64,7 @@ def _connect(
     else:
         if is_input:
             output = _view_of_itself(output)
+        _leave_inference(output)
         set_history(output, node, position)
     if not (is_input and is_written):
         _forbid_writing(output, IN_CUSTOM_FUNCTION)
@@ -93,11 +96,21 @@ def _unconnected(output: Tensor, is_input: bool, is_written: bool) -> Tensor:
     """An output without gradient. An input is returned as something else, so that its own flags stay as they are."""
     if not takes_part(output):
         return _view_of_itself(output) if is_input and not is_written else output
-    if is_input:
+    if is_input or levels_of_tensor(output):
         alias = alias_of(output)
         alias._mt_version = share_version(output)
         return alias
-    return output if is_view(output) else output.detach_()
+    if not is_view(output):
+        return output.detach_()
+    if not requires_grad_outside(output):  # a view of nothing to the transform, which `forward` may have written
+        output._mt_meta.version = output._mt_version[0]
+    return output
+
+
+def _leave_inference(output: Tensor) -> None:
+    """Record what `forward` has made in inference mode in a transform, whose tensors are not those of that mode."""
+    if output.is_inference() and is_in_reverse_mode():
+        autograd_meta(output).inference = False
 
 
 def _view_of_itself(tensor: Tensor) -> Tensor:

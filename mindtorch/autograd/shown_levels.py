@@ -9,7 +9,7 @@ from typing import Any
 
 from mindtorch import state
 from mindtorch.autograd.detaching import DetachedInside
-from mindtorch.autograd.history import edge_of, noted_edge
+from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, edge_of, noted_edge
 from mindtorch.autograd.hooks_in_levels import is_over
 from mindtorch.autograd_meta import ViewMeta, edge_left, takes_part
 from mindtorch.batched_array import BatchedArray
@@ -27,8 +27,15 @@ def is_hidden(tensor: Tensor) -> bool:
         return True
     if own is None:
         return False
+    if _is_marked(tensor._mt_meta):
+        return True
     edge = _edge_or_that_of_base(tensor)
     return edge is not None and not _leads_to(edge[0], None if own.is_left else own)
+
+
+def _is_marked(meta: Any) -> bool:
+    """Whether a custom Function has returned a view that has no gradient."""
+    return type(meta) is ViewMeta and meta.edge is None and meta.creation == IN_CUSTOM_FUNCTION
 
 
 def is_shown_as_leaf(tensor: Tensor) -> bool:

@@ -169,7 +169,8 @@ class Level:
         is_of_outer = owner_of(base) not in (None, self.own)
         base_left = self._left(base)
         is_apart = edge is None and (base_left is None or base_left.inside is None)
-        return None if is_of_outer or is_apart else NOWHERE
+        is_marked = tensor._mt_meta.creation == IN_CUSTOM_FUNCTION  # and has no gradient, as what is no view has none
+        return None if is_of_outer or is_apart or is_marked else NOWHERE
 
     def _outside(self, tensor: Tensor) -> Tensor:
         meta = tensor._mt_meta

@@ -56,6 +56,34 @@ class F(T.autograd.Function):
 UNREADABLE = "t = T.ones(2, 3, requires_grad=True) * 1\n" + (
     "with T.{}(): v = t.diagonal()\nt.mul_(2)\nw = T.ones(2, requires_grad=True)"
 )
+RETURNING = """
+def returning(body, mark):
+    class F(T.autograd.Function):
+        generate_vmap_rule = True
+        @staticmethod
+        def forward(a): return body(a)
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            if mark: ctx.mark_non_differentiable(output)
+        @staticmethod
+        def backward(ctx, grad): return grad * 3
+    def f(a):
+        b = F.apply(a)
+        seen.append((b.requires_grad, b.is_leaf, b.is_inference()))
+        return b
+    return f
+def written(a):
+    b = a[:1]
+    b.mul_(2)
+    return b
+seen, x, w = [], T.arange(1., 3.), T.arange(1., 3.).requires_grad_()
+"""
+STARTED = """
+seen, w = [], T.ones(2, dtype=T.float64, requires_grad=True)
+y = w * 2
+y.register_hook(lambda g: seen.append((g.dtype, g.requires_grad, type(g.grad_fn).__name__)))
+g = T.ones(2, requires_grad=True)
+"""
 # What stands in front of the lines of a kind.
 BEFORE = {
     "hooks inside of transforms": HOOKED,
@@ -67,6 +95,8 @@ BEFORE = {
     "tangents of what is written inside": "x, v = T.arange(1., 7).reshape(2, 3), T.ones(2, 3)",
     "data outside": f"{FACTS}; what = lambda t: (t is x, t._base is x, t._is_view(), *facts(t))",
     "expanded arguments and tangents": "x = T.ones(2).expand(3, 2)",
+    "what Functions return": RETURNING,
+    "gradients to start with of another dtype": STARTED,
 }
 KINDS = {
     "hooks inside of transforms": [
@@ -224,6 +254,44 @@ KINDS = {
         for call in (
             f"T.func.grad(lambda a: T.vmap(lambda a: ({op}).sum())(a).sum())(x)",
             f"T.vmap(T.func.grad(lambda a: ({op}).sum()))(x)",
+        )
+    ],
+    "what Functions return": [
+        *[
+            f"f = returning({body}, True); r = {run}; (seen, r, r.requires_grad)"
+            for body in ("lambda a: a[:]", "lambda a: a * 1", "written")
+            for run in (
+                "T.func.jacrev(f)(x)",
+                "T.func.vjp(f, x)[0]",
+                "T.func.grad(lambda a: f(a * 1).sum())(w)",
+                "T.func.grad(lambda a: T.func.grad(lambda b: f(b).sum())(a * 1).sum())(x)",
+            )
+        ],
+        *[
+            f"f = returning(T.inference_mode()(lambda a: {body}), False); r = {run}; (seen, r, r.requires_grad)"
+            for body in ("a * 1", "a[:]", "a.clone().mul_(2)")
+            for run in (
+                "T.func.grad(lambda a: f(a).sum())(x)",
+                "T.func.jacrev(f)(w)",
+                "T.vmap(T.func.grad(lambda a: f(a).sum()))(T.ones(2, 2))",
+                "T.func.grad(lambda a: T.vmap(f)(a).sum())(x)",
+            )
+        ],
+        *[
+            f"f = returning(T.enable_grad()(lambda a: {body}), {mark}); r = T.no_grad()(T.vmap(f))(w); "
+            "(seen, r, r.requires_grad)"
+            for body in ("a * 1", "a.sin()")
+            for mark in (False, True)
+        ],
+    ],
+    "gradients to start with of another dtype": [
+        f"{run}; (seen, r, r.requires_grad)"
+        for mode in ("enable_grad", "no_grad")
+        for keep in (False, True)
+        for run in (
+            f"T.{mode}()(y.backward)(g, create_graph={keep}); r = w.grad",
+            f"r = T.{mode}()(T.autograd.grad)(w, w, g, create_graph={keep})[0]",
+            f"r = T.{mode}()(T.autograd.grad)(y, w, T.stack([g, g]), create_graph={keep}, is_grads_batched=True)[0]",
         )
     ],
     "extremes beside booleans": [
