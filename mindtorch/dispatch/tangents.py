@@ -118,7 +118,7 @@ def _tangent_of_view(view: Tensor, meta: Any, level: Level) -> Tensor | None:
         source = None if base_meta is None else _tangent_at(geometry, base_meta, level)
     if source is None:
         return None
-    tangent = ViewRecipe(view, geometry)(source)
+    tangent = ViewRecipe(view, geometry, parent)(source)
     level.put(holder_of(view), tangent)
     return tangent
 

@@ -20,19 +20,22 @@ class ViewRecipe:
     levels than its base leaves and enters them, on both sides of the strides; if it has other elements, too, all its
     functions are taken again.
 
+    `taken` is the view that the base stands for, where it is not what the view's own functions begin with: the tangent
+    of a view, of which the same view is taken.
+
     Keeps no reference to the base: the base's own node holds a recipe, and a cycle would keep the graph alive.
     """
 
     __slots__ = ("shape", "stride", "offset", "dtype", "replays", "crossing")
 
-    def __init__(self, view: Tensor, base: Tensor) -> None:
-        self.crossing = _crossing_between(view, base) if state.batch_levels else None
+    def __init__(self, view: Tensor, base: Tensor, taken: ViewMeta | None = None) -> None:
+        self.crossing = _crossing_between(view, base, taken) if state.batch_levels else None
         array = view._mt_array if self.crossing is None else self.crossing.array
         self.shape = size_of(array.shape)
         self.stride = strides_of(array)
         self.offset = view.storage_offset() - base.storage_offset() * base.itemsize // view.itemsize
         self.dtype = None if state.thread.view_replay else view.dtype
-        self.replays = () if self.dtype is base.dtype else _replays(view._mt_meta, base)
+        self.replays = () if self.dtype is base.dtype else _replays(view._mt_meta, base, taken)
         if any(each[0] in CROSSINGS for each in self.replays):
             self.dtype = None
 
@@ -52,16 +55,16 @@ class ViewRecipe:
         return tensor
 
 
-def _crossing_between(view: Tensor, base: Tensor) -> Crossing:
-    is_whole = all(each is not None and each[0] in CROSSINGS for each in _replays(view._mt_meta, base))
+def _crossing_between(view: Tensor, base: Tensor, taken: ViewMeta | None) -> Crossing:
+    is_whole = all(each is not None and each[0] in CROSSINGS for each in _replays(view._mt_meta, base, taken))
     return Crossing(view._mt_array, base._mt_array, is_whole)
 
 
-def _replays(meta: ViewMeta, base: Tensor) -> Sequence[tuple[Callable, tuple]]:
-    """The view functions that lead from the base to a view."""
+def _replays(meta: ViewMeta, base: Tensor, taken: ViewMeta | None) -> Sequence[tuple[Callable, tuple]]:
+    """The view functions that lead from the base, or from the view that is taken already, to a view."""
     replays: list = []
     step: Any = meta
-    while step is not None:
+    while step is not taken:
         is_one_of_several = step.output_nr is not None and step.replay is not None
         replays.append((_output, (step.output_nr, *step.replay)) if is_one_of_several else step.replay)
         step = step.parent or (None if step.base is base else step.base._mt_meta)

@@ -359,6 +359,32 @@ KINDS = {
         for numbers in ("[1., 2.]", "[[1., 2.]]", "[1, 2]", "[True, False]")
         for value in ("a - True", "a - (a > 1)", "a - T.tensor([True])", "a - 1", "a.sub_(True)", "True - a")
     ],
+    "tangents of views of what was written, while a level of vmap is kept": [
+        f"fw = T.autograd.forward_ad; s = []; T.vmap(lambda a: s.append(a) or a)(T.ones(2)); "
+        f"b = T.arange(12., dtype=T.{dtype}) * 1; level = fw.enter_dual_level()\n"
+        f"with T.set_grad_enabled({mode}):\n    p = b[2:10]\n    v = p{view}\n    p{write}\n"
+        "r = [fw.unpack_dual(t).tangent for t in (v, v[:1], p, b)]; fw.exit_dual_level(level); r"
+        for mode in (False, True)
+        for dtype, view in (
+            *(("float32", view) for view in ("[1:3]", ".view(2, 4).mT[1:]", ".unbind()[1]", "[:2].expand(3, 2)")),
+            *(("complex64", view) for view in ("[1:3]", ".real", ".imag[1:]")),
+        )
+        for write in (".copy_(fw.make_dual(T.ones(8), T.arange(8.)))", "[:1] = fw.make_dual(T.ones(1), T.ones(1))")
+    ],
+    "out= of captured tensors where grad mode is off outside": [
+        f"r = []; w = T.ones(3, requires_grad=True); h = w * 2; x = T.ones(3)\n"
+        f"def f(a):\n    v = {call}\n    r.append((v, v.requires_grad))\n    return a * 2\n"
+        f"g = T.func.grad(lambda a: f(a).sum()); k = lambda b: g(b).sum() + (b * {factor}).sum()\n"
+        f"with T.no_grad(): r.append({transform})\nr[1:], r[0][1]"
+        for call in ("T.add(h, w, out=T.empty(3))", "T.cat([h * 1, w], out=T.empty(6))", "T.sin(w * a, out=a * 1)")
+        for transform, factor in (
+            *(("g(x)", 1), ("T.vmap(g)(T.ones(2, 3))", 1), ("T.func.grad(k)(x)", 1)),
+            ("T.func.grad(lambda b: T.no_grad()(k)(b) + b.sum())(x)", "w"),
+            ("T.enable_grad()(T.func.grad)(k)(x)", 1),
+            ("T.enable_grad()(lambda: T.func.grad(lambda b: T.no_grad()(k)(b) + b.sum())(x))()", 1),
+        )
+        if "w * a" not in call or "vmap" not in transform  # which refuse it with another text
+    ],
     "views that leave reverse mode": [
         f"facts(T.func.vjp({call}, {given})[0])" for call in ("f", "F.apply") for given in ("x", "(x * 1)", "T.ones(3)")
     ],
