@@ -7,8 +7,8 @@ from typing import Any
 from mindtorch import errors, state
 from mindtorch.autograd.history import check_inplace, edges_of, mark_written, rebase
 from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
+from mindtorch.autograd.shown_levels import is_recorded
 from mindtorch.autograd.tenants import move_into
-from mindtorch.autograd_meta import takes_part
 from mindtorch.iterator import check_result_dtype, needs_resize
 from mindtorch.memory_format import contiguous_format
 from mindtorch.promotion import can_cast
@@ -19,7 +19,7 @@ _thread = state.thread
 
 def refuse_grad(op: str, *tensors: Any) -> None:
     """Functions with `out=` are not differentiable: refuse tensors that require grad."""
-    if _thread.grad_enabled and any(tensor is not None and takes_part(tensor) for tensor in tensors):
+    if _thread.grad_enabled and any(tensor is not None and is_recorded(tensor) for tensor in tensors):
         raise errors.out_requires_grad(op)
 
 

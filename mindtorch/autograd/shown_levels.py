@@ -52,6 +52,26 @@ def requires_grad_outside(tensor: Tensor) -> bool:
     return edge is not None and _leads_to(edge[0], None)
 
 
+def is_recorded(tensor: Tensor) -> bool:
+    """Whether what is done with a tensor, with grad mode on, is part of a graph in the transform that runs or in one
+    around it, as far as grad mode is on around those in between."""
+    own = _thread.own_tensors
+    if own is None or not takes_part(tensor):
+        return takes_part(tensor)
+    edge = _edge_or_that_of_base(tensor)
+    while own is not None and own.records_outside:
+        own = own.outer
+    return own is None or edge is None or _leads_further_in(edge[0], own)
+
+
+def _leads_further_in(node: Any, outermost: OwnTensors) -> bool:
+    """Whether the gradients of a node get to what is differentiated in a transform or in one inside of it."""
+    own = _thread.own_tensors
+    while own is not outermost and not _leads_to(node, own):
+        own = own.outer
+    return _leads_to(node, own)
+
+
 def _edge_or_that_of_base(tensor: Tensor) -> Any:
     edge = noted_edge(tensor)
     if edge is None and type(tensor._mt_meta) is ViewMeta:  # a leaf, which requires grad as its base does
