@@ -361,9 +361,9 @@ KINDS = {
     ],
     "tangents of views of what was written, while a level of vmap is kept": [
         f"fw = T.autograd.forward_ad; s = []; T.vmap(lambda a: s.append(a) or a)(T.ones(2)); "
-        f"b = T.arange(12., dtype=T.{dtype}) * 1; level = fw.enter_dual_level()\n"
-        f"with T.set_grad_enabled({mode}):\n    p = b[2:10]\n    v = p{view}\n    p{write}\n"
-        "r = [fw.unpack_dual(t).tangent for t in (v, v[:1], p, b)]; fw.exit_dual_level(level); r"
+        f"b = T.arange(12., dtype=T.{dtype}) * 1\nwith fw.dual_level(), T.set_grad_enabled({mode}):\n"
+        f"    p = b[2:10]\n    v = p{view}\n    p{write}\n"
+        "    r = [fw.unpack_dual(t).tangent for t in (v, v[:1], p, b)]\nr"
         for mode in (False, True)
         for dtype, view in (
             *(("float32", view) for view in ("[1:3]", ".view(2, 4).mT[1:]", ".unbind()[1]", "[:2].expand(3, 2)")),
