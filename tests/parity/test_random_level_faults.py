@@ -371,6 +371,13 @@ KINDS = {
         )
         for write in (".copy_(fw.make_dual(T.ones(8), T.arange(8.)))", "[:1] = fw.make_dual(T.ones(1), T.ones(1))")
     ],
+    "gradients of strides without elements": [
+        f"s = []; x = T.ones({shape}, dtype=T.float64).mT.requires_grad_(); y = x.as_strided({view}).clone()\n"
+        "_ = x.register_hook(lambda g: s.append((g.stride(), g.tolist())))\n"
+        "r = T.autograd.grad(y, x, T.ones(3, *y.shape, dtype=T.float64), is_grads_batched=True)[0]; r, r.stride(), s"
+        for shape in ((0, 2), (2, 0), (2, 3))
+        for view in ("(0,), (1,)", "(2, 0), (1, 1)", "(0, 3), (3, 1)")
+    ],
     "out= of captured tensors where grad mode is off outside": [
         f"r = []; w = T.ones(3, requires_grad=True); h = w * 2; x = T.ones(3)\n"
         f"def f(a):\n    v = {call}\n    r.append((v, v.requires_grad))\n    return a * 2\n"

@@ -68,17 +68,16 @@ def as_strided_backward(grad, shape, stride, storage_offset, size, out_stride, o
     """Gradient of as_strided: sum into the storage behind the input, then read the input's places.
 
     Places of the storage that several input elements share get the mean, so that an input which overlaps itself
-    (expand) still sums to the right gradient.
+    (expand) still sums to the right gradient. Where there are no elements the gradient is the same for all samples.
     """
+    if 0 in shape or 0 in size:
+        return ops.zeros(shape, dtype=grad.dtype, device=grad.device)
     out_offset = storage_offset if out_offset is None else out_offset
     base = min(storage_offset, out_offset)
     length = max(_extent(shape, stride, storage_offset), _extent(size, out_stride, out_offset)) - base
-    storage = grad.new_zeros((max(length, 0),))
-    if grad.numel():
-        places = _places(size, out_stride, out_offset - base, grad)
-        storage = storage.index_add(0, places.reshape(-1), grad.reshape(-1))
-    if math.prod(shape) == 0:
-        return grad.new_zeros(shape)
+    storage = grad.new_zeros((length,))
+    places = _places(size, out_stride, out_offset - base, grad)
+    storage = storage.index_add(0, places.reshape(-1), grad.reshape(-1))
     if _overlaps(shape, stride):
         places = _places(shape, stride, storage_offset - base, grad).reshape(-1)
         count = storage.new_zeros(storage.shape, dtype=places.dtype).index_add(0, places, ops.ones_like(places))
