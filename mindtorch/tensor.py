@@ -432,7 +432,7 @@ def twin_of(tensor: Tensor, array: Any) -> Tensor:
     if array.dtype is not tensor._mt_array.dtype and _thread.inference != is_inference:
         return _inference_view(array) if _thread.inference else wrap(array)  # view(dtype) makes a tensor of the mode
     twin = _inference_view(array) if is_inference else wrap(array)
-    if _thread.own_tensors is not None:
+    if _thread.own_tensors is not None and array.dtype is tensor._mt_array.dtype:  # view(dtype) is a view made inside
         _thread.own_tensors.note_twin(twin, tensor)
     if not is_inference:
         twin._mt_version = share_version(tensor)

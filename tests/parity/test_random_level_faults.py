@@ -371,6 +371,17 @@ KINDS = {
         )
         for write in (".copy_(fw.make_dual(T.ones(8), T.arange(8.)))", "[:1] = fw.make_dual(T.ones(1), T.ones(1))")
     ],
+    "captured tensors written through other elements": [
+        f"t = T.ones(2, 4, dtype=T.float64, requires_grad={requires_grad}); i = T.ones(2, 4, dtype=T.int64)\n"
+        f"def f(a):\n    v = {view}\n    r = v.mul_(2)\n    return a.sum(), v\n"
+        f"r = {transform}; r, t._version, i._version, t.detach(), i, t.requires_grad, t.is_leaf, t.grad_fn"
+        for requires_grad in (False, True)
+        for view in ("t.view(T.int32)", "t.view(T.int64)[:1]", "t.view(T.float32)", "i.view(T.float64)")
+        for transform in (
+            *(f"{outer}(T.func.grad(f, has_aux=True))(T.ones(2, 2))" for outer in ("", "T.vmap")),
+            "T.func.jvp(lambda a: f(a)[0], (T.ones(2),), (T.ones(2),))",
+        )
+    ],
     "gradients of strides without elements": [
         f"s = []; x = T.ones({shape}, dtype=T.float64).mT.requires_grad_(); y = x.as_strided({view}).clone()\n"
         "_ = x.register_hook(lambda g: s.append((g.stride(), g.tolist())))\n"
