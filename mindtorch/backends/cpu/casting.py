@@ -64,12 +64,12 @@ def deliver(result: Array, out: Array | None) -> Array:
 
     NumPy makes scalars of arrays without dimensions; they become arrays again.
     """
-    if out is None:
-        return np.asarray(result) if isinstance(result, np.generic) else result
-    if needs_resize(out, result.shape):
-        return cast(result, out.dtype)
-    copy_into(out, result)
-    return out
+    if out is not None:
+        if not needs_resize(out, result.shape):
+            copy_into(out, result)
+            return out
+        result = cast(result, out.dtype)
+    return np.asarray(result) if isinstance(result, np.generic) else result
 
 
 def deliver_same(result: Array, out: Array | None) -> Array:
