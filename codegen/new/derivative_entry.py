@@ -12,6 +12,9 @@ from .op_entry import Line, scalar
 TO_WRITE = "not_implemented"
 NO_GRADIENT = "non_differentiable"
 
+# What ops return or compute on that have no gradient: truth values, indices and integers.
+_WITHOUT_GRADIENT = frozenset("bool bool_or_uint8 index integral number_integral".split())
+
 
 def derivative_lines(draft: Draft, model: Model) -> list[Line]:
     """The lines of the entry; none for an op that has no derivative of its own."""
@@ -34,11 +37,7 @@ def why_none(draft: Draft, model: Model) -> str:
     if not any(each.type.holds_tensors for each in schema.returns):
         return "it returns no tensors"
     if all(line.value == NO_GRADIENT for line in _backward(draft, model)):
-        return (
-            "none of its tensors has a gradient in PyTorch"
-            if draft.wanted.derivative
-            else "such arguments have no gradient"
-        )
+        return "none of its tensors has a gradient in PyTorch"
     return _why_none_in_torch(draft, model) if draft.wanted.function else _why_none_as_relative(draft, model)
 
 
@@ -51,8 +50,12 @@ def _why_none_in_torch(draft: Draft, model: Model) -> str:
 
 
 def _why_none_as_relative(draft: Draft, model: Model) -> str:
+    """An op that was asked for, or one whose dtypes and rule are taken, and leave nothing to differentiate."""
     relative = draft.relative_op
     if relative is None or relative.is_composite or relative.name in model.derivatives:
+        return ""
+    rules = draft.relative_of_rules
+    if not draft.is_asked and (rules is None or _WITHOUT_GRADIENT.isdisjoint((rules.promotion, rules.dtypes))):
         return ""
     return f"{relative.name}, the op that is most like it, has none; if this one has, write it"
 
@@ -76,21 +79,26 @@ def _differentiability(draft: Draft, outputs: tuple[bool, ...]) -> Iterator[Line
 
 
 def _backward(draft: Draft, model: Model) -> Iterator[Line]:
+    """As in PyTorch; without it, every tensor has a gradient until it is said that it has none."""
+    derivative = draft.wanted.derivative
     for argument in draft.schema.tensor_arguments:
-        if _has_gradient(argument, draft, model):
+        if derivative is None:
+            yield Line(argument.name, TO_WRITE, _guess(argument, model))
+        elif argument.name in derivative.arguments:
             yield Line(argument.name, TO_WRITE, "the gradient")
         else:
-            yield Line(argument.name, NO_GRADIENT, "as such arguments of other ops")
+            yield Line(argument.name, NO_GRADIENT, "as in PyTorch")
 
 
-def _has_gradient(argument: Argument, draft: Draft, model: Model) -> bool:
-    """As in PyTorch; without it, as most arguments of that name have one."""
-    if draft.wanted.derivative is not None:
-        return argument.name in draft.wanted.derivative.arguments
+def _guess(argument: Argument, model: Model) -> str:
+    """What is to be written. A name proves nothing, but that of indices or masks tells what most ops do with it."""
     votes = Counter(
         formula.kind != NO_GRADIENT
         for derivative in model.derivatives.values()
+        if derivative.edges
         for formula in derivative.backward
         if argument.name in formula.targets
     )
-    return votes[True] >= votes[False]
+    if votes[True] >= votes[False]:
+        return "the gradient"
+    return f"the gradient, or {NO_GRADIENT}, as most arguments of that name: check it"

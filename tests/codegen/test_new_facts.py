@@ -53,6 +53,45 @@ def test_the_report_says_why_there_is_no_derivative(name, project):
     assert f"\nno entry in derivatives.yaml: {reason}" in report(found)
 
 
+# Ops of which some arguments, or all of them, have no gradient.
+NAMES = [
+    ("step(Tensor x) -> Tensor", ["  x: non_differentiable"], "float"),
+    ("pick(Tensor self, Tensor index) -> Tensor", ["  self: grad", "  index: non_differentiable"], "all"),
+    ("divisor(Tensor self, Tensor other) -> Tensor", [], "integral"),
+]
+
+
+@pytest.fixture
+def project_of_names(project):
+    with (project / "ops.yaml").open("a") as ops, (project / "derivatives.yaml").open("a") as derivatives:
+        for schema, formulas, dtypes in NAMES:
+            rules = f"  promotion: int_to_float\n  shape: broadcast\n  dtypes: {dtypes}\n  samples: unary\n"
+            name = schema.partition("(")[0]
+            ops.write(f"\n- func: {schema}\n  family: pointwise\n  dispatch: {{CPU: {name}}}\n{rules}")
+            if formulas:
+                derivatives.write("\n".join([f"\n- name: {schema}", *formulas, ""]))
+    return project
+
+
+@pytest.mark.parametrize("arguments", [["x"], ["x", "y"], ["index", "self"]])
+def test_every_tensor_of_a_new_schema_gets_a_place(arguments, project_of_names):
+    """Whatever arguments of that name are elsewhere."""
+    found = plan(project_of_names, f"gain({', '.join(f'Tensor {name}' for name in arguments)}) -> Tensor")
+    assert {f"  {name}: not_implemented" for name in arguments} <= set(entry(found, "derivatives.yaml"))
+
+
+def test_a_name_that_mostly_has_no_gradient_is_a_guess_to_check(project_of_names):
+    lines = report(plan(project_of_names, "gain(Tensor self, Tensor index) -> Tensor")).splitlines()
+    guesses = {line.split(":")[0].strip(): "check it" in line for line in lines if "not_implemented" in line}
+    assert guesses == {"self": False, "index": True, "result": False}
+
+
+def test_an_op_of_integers_gets_no_places(project_of_names):
+    found = plan(project_of_names, "divide(Tensor self, Tensor other) -> Tensor", after="divisor")
+    assert entry(found, "derivatives.yaml") == []
+    assert "no entry in derivatives.yaml: divisor, the op that is most like it, has none" in report(found)
+
+
 def test_a_composite_op_of_pytorch_with_kernels_is_differentiable(project):
     facts = facts_of(function("hypot(Tensor self, Tensor other) -> Tensor", composite=True))
     assert "  self: not_implemented" in entry(plan(project, "hypot", facts, composite=False), "derivatives.yaml")
