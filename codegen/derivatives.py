@@ -15,7 +15,7 @@ from .keys import DERIVATIVE_KEYS, FORMS
 from .model import Derivative, Formula, FunctionSchema, Op
 from .ops import OpEntry
 from .schema import SchemaError, parse_schema
-from .scope import Scope, output_names, python_names, renamed_arguments
+from .scope import Scope, other_name, output_names, renamed_arguments
 from .yaml_source import Mapping, Node, Scalar, Sequence
 
 
@@ -145,10 +145,8 @@ class DerivativeReader:
             hint = did_you_mean(word.text, known) or f"tensor arguments: {', '.join(names)}"
             if word.text in output_names(schema):
                 hint = "every output has a key of its own"
-            elif word.text in python_names(schema):
-                hint = f"in formulas the argument is called '{python_names(schema)[word.text]}'"
-            elif word.text in scope.renamed:
-                hint = f"the argument is called '{scope.renamed[word.text]}' now"
+            else:
+                hint = other_name(word.text, scope) or hint
             self._problems.add("E053", message, word.location, hint)
         elif not argument.type.holds_tensors:
             message = f"'{word.text}' is no tensor but {argument.type}: it has no gradient"

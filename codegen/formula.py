@@ -15,9 +15,10 @@ from typing import Literal, get_args
 
 from .call_forms import CallForms, is_surely_method, mistakes
 from .errors import Problems, did_you_mean
-from .metadata import METADATA_ATTRIBUTES, metadata_key, owner_of, whole_names
+from .formula_offsets import character_offset, syntax_offset
+from .metadata import METADATA_ATTRIBUTES, metadata_key, owner_of, value_attributes, whole_names
 from .model import CONSTANT, REFUSED, Argument, Formula, FormulaKind, Location, SavedValue, Span
-from .scope import BUILTINS, Scope, python_names
+from .scope import BUILTINS, Scope, other_name
 from .yaml_source import Scalar
 
 Role = Literal["backward", "forward", "when"]
@@ -50,7 +51,7 @@ def read_formula(source: Scalar, targets: tuple[str, ...], role: Role, scope: Sc
         tree = ast.parse(source.text, mode="eval").body
         return _Analysis(source, role, scope, problems).formula(tree, targets)
     except SyntaxError as error:
-        offset = _syntax_offset(source.text, error)
+        offset = syntax_offset(source.text, error)
         problems.add("E060", f"the formula is not a Python expression: {error.msg}", source.at(offset), _SYNTAX_HINT)
     except (ValueError, RecursionError, MemoryError):
         problems.add(
@@ -67,14 +68,6 @@ def _keyword_formula(source: Scalar, targets: tuple[str, ...], role: Role, probl
     kinds: dict[str, FormulaKind] = {kind: kind for kind in get_args(FormulaKind)}
     kinds |= {REFUSED: "not_implemented", CONSTANT: "non_differentiable"}
     return Formula(kinds[source.text], source.text, source.location, targets)
-
-
-def _syntax_offset(text: str, error: SyntaxError) -> int:
-    """Where Python found the error; it reports an unexpected end as offset 0 or one beyond."""
-    if error.lineno != 1 or error.offset is None:
-        return 0
-    last = len(text) - 1
-    return min(error.offset - 1, last) if error.offset else last
 
 
 @dataclass
@@ -304,18 +297,30 @@ class _Analysis(ast.NodeVisitor):
 
     def _attribute(self, node: ast.Attribute) -> None:
         known = self._scope.attributes
-        if known and node.attr not in known:
+        values = self._value_attributes(node)
+        if values:
+            self._attribute_of_value(node, values)
+        elif known and node.attr not in known:
             hint = did_you_mean(node.attr, known) or "write a function of the tensor instead"
             self._problems.add("E061", f"a tensor has no attribute '{node.attr}'", self._place_of_name(node), hint)
         elif node.attr.startswith("_") and node.attr not in self._scope.ops:
-            message, hint = (
-                f"'{node.attr}' is private",
-                "write a function of the tensor instead: formulas are made of ops",
-            )
-            self._problems.add("E061", message, self._place_of_name(node), hint)
+            hint = "write a function of the tensor instead: formulas are made of ops"
+            self._problems.add("E061", f"'{node.attr}' is private", self._place_of_name(node), hint)
         elif id(node) not in self._called and self._is_tensor(node.value) and is_surely_method(node.attr, known):
             message, hint = f"'{node.attr}' is a method, and is not called", f"write .{node.attr}(...)"
             self._problems.add("E062", message, self._place_of_name(node), hint)
+
+    def _value_attributes(self, node: ast.Attribute) -> frozenset[str]:
+        """Those of the argument in front of the dot, if it is no single tensor and they are known."""
+        argument = self._owner(node)
+        return value_attributes(argument.type) if argument and not argument.type.is_tensor else frozenset()
+
+    def _attribute_of_value(self, node: ast.Attribute, known: Iterable[str]) -> None:
+        argument = self._arguments[owner_of(node) or ""]
+        if node.attr not in known:
+            message = f"'{argument.name}' is {argument.type} and no tensor: it has no attribute '{node.attr}'"
+            hint = did_you_mean(node.attr, known) or f"write '{argument.name}' alone, or a helper that takes it"
+            self._problems.add("E061", message, self._place_of_name(node), hint)
 
     def _module_of(self, node: ast.expr) -> ast.Name | None:
         """The name of a module in front of the dots: ``math`` in ``math.pi``."""
@@ -357,14 +362,10 @@ class _Analysis(ast.NodeVisitor):
     def _name_hint(self, name: str) -> str:
         """What was meant: most likely an argument, under the name that it had or has in Python."""
         scope = self._scope
-        if name in scope.renamed:
-            return f"the argument is called '{scope.renamed[name]}' now"
-        in_python = python_names(scope.schema)
-        if name in in_python:
-            return f"in formulas the argument is called '{in_python[name]}'"
-        hint = _NAME_HINT.format(scope.helper_place)
-        own = did_you_mean(name, scope.own_names() | (scope.dual_names() if self._role == "forward" else set()))
-        return own or did_you_mean(name, scope.all_names() | KEYWORDS[self._role]) or hint
+        own = scope.own_names() | (scope.dual_names() if self._role == "forward" else set())
+        meant = other_name(name, scope) or did_you_mean(name, own)
+        general = _NAME_HINT.format(scope.helper_place)
+        return meant or did_you_mean(name, scope.all_names() | KEYWORDS[self._role]) or general
 
     def _call(self, function: ast.Name, call: ast.Call) -> None:
         scope = self._scope
@@ -380,6 +381,8 @@ class _Analysis(ast.NodeVisitor):
         self._check_call(function.id, scope.forms_of(function.id), call, self._source.at(self._start(call)))
 
     def _method_call(self, method: ast.Attribute, call: ast.Call) -> None:
+        if self._value_attributes(method):
+            return
         forms = self._scope.attributes.get(method.attr)
         if forms:
             self._check_call(method.attr, forms, call, self._place_of_name(method))
@@ -414,9 +417,13 @@ class _Analysis(ast.NodeVisitor):
 
     def _metadata_key(self, node: ast.AST) -> str | None:
         """``self.shape`` or ``self.stride()`` if the node reads only that of a tensor argument."""
-        owner = owner_of(node)
-        argument = self._arguments.get(owner) if owner and not self._is_bound(owner) else None
+        argument = self._owner(node)
         return metadata_key(node, argument) if argument else None
+
+    def _owner(self, node: ast.AST) -> Argument | None:
+        """The argument in front of the dot."""
+        owner = owner_of(node)
+        return self._arguments.get(owner) if owner and not self._is_bound(owner) else None
 
     def _metadata(self, key: str, node: ast.Attribute | ast.Call) -> None:
         """Save a fact about a tensor, unless the formula needs the tensor itself anyway."""
@@ -437,13 +444,6 @@ class _Analysis(ast.NodeVisitor):
         self._found.names.add(key)
         self._found.spans.append(Span(self._start(node), self._start(node.args[0]), key, "{}["))
         self._found.spans.append(Span(self._end(node) - 1, self._end(node), key, "]"))
-
-
-def character_offset(text: str, line: int, byte_column: int) -> int:
-    """The offset in ``text`` of a position that ast counts in lines and UTF-8 bytes."""
-    lines = text.split("\n")
-    before = sum(len(each) + 1 for each in lines[: line - 1])
-    return before + len(lines[line - 1].encode()[:byte_column].decode())
 
 
 def _is_name(node: ast.AST, name: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from .derivatives import DerivativeEntry
 from .errors import Problems
-from .formula import character_offset
+from .formula_offsets import character_offset
 from .metadata import METADATA_METHODS
 from .model import Derivative, Formula
 from .scope import output_names

@@ -5,12 +5,31 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from .model import Argument
+from .model import Argument, Type
 
 METADATA_ATTRIBUTES = frozenset("shape dtype ndim device layout".split())
 METADATA_METHODS = frozenset("numel stride storage_offset dim size is_complex is_floating_point".split())
 LIST_METADATA = frozenset("shapes dtypes".split())
 INDEXED_METADATA = frozenset("size stride".split())
+
+# What arrives for an argument that is no tensor; an int may arrive for a float.
+_LISTS = (list, tuple)
+_VALUES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "SymInt": (int,),
+    "bool": (bool,),
+    "float": (int, float),
+    "Scalar": (int, float, complex),
+    "str": (str,),
+}
+
+
+def value_attributes(kind: Type) -> frozenset[str]:
+    """The attributes of an argument that is no single tensor; empty if they are not known here."""
+    values = _LISTS if kind.is_list else _VALUES.get(kind.base, ())
+    shared = set.intersection(*[set(dir(each)) for each in values]) if values else set()
+    names = frozenset(name for name in shared if not name.startswith("_"))
+    return names | LIST_METADATA if kind.is_tensor_list else names
 
 
 def owner_of(node: ast.AST) -> str | None:

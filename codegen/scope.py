@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .call_forms import ANY_CALL, CallForm, CallForms
@@ -77,6 +77,40 @@ class Scope:
 def python_names(schema: FunctionSchema) -> dict[str, str]:
     """The arguments that have another name in Python, ``input`` for ``self``: Python name to the one in formulas."""
     return {each.python_name: each.name for each in schema.inputs if each.python_name != each.name}
+
+
+_OF_OUTPUTS = frozenset("out output outputs results".split())
+_OF_GRADIENTS = frozenset("grad_out grad_output grad_outputs gradient".split())
+
+
+def other_name(name: str, scope: Scope) -> str:
+    """A hint on what is called otherwise in formulas: arguments, tangents, outputs and gradients; or nothing."""
+    in_python, end = python_names(scope.schema), name[-2:]
+    if name in scope.renamed:
+        return f"the argument is called '{scope.renamed[name]}' now"
+    if name in in_python:
+        return f"in formulas the argument is called '{in_python[name]}'"
+    if end in ("_p", "_t"):
+        return _name_of_dual(name[:-2], end, scope)
+    if name in _OF_OUTPUTS:
+        return _called("output", scope.schema.result_names)
+    if name in _OF_GRADIENTS:
+        return _called("gradient", ["grads" if scope.returns_list or len(scope.differentiable) > 1 else "grad"])
+    return ""
+
+
+def _name_of_dual(name: str, end: str, scope: Scope) -> str:
+    argument, renamed = scope.schema.argument(name), {**python_names(scope.schema), **scope.renamed}
+    if name in renamed:
+        return f"in formulas the argument is called '{renamed[name]}', so write '{renamed[name]}{end}'"
+    if argument is not None:
+        return f"'{name}' is {argument.type} and no tensor: write '{name}', it has no tangent"
+    return ""
+
+
+def _called(what: str, names: Iterable[str]) -> str:
+    words = " or ".join(map(repr, names))
+    return words and f"in formulas the {what} is called {words}"
 
 
 def renamed_arguments(old: FunctionSchema, new: FunctionSchema) -> dict[str, str]:

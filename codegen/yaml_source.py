@@ -134,7 +134,15 @@ _REMEDIES = {
 }
 
 
-_COLON_HINT = "put a value that has ': ' in it in quotes; or check the indentation here and on the line above"
+# The same by what the parser met.
+_GENERAL_REMEDIES = {
+    "mapping values are not allowed": (
+        "put a value that has ': ' in it in quotes; or check the indentation here and on the line above"
+    ),
+    "block sequence entries are not allowed": (
+        "put a value that begins with '- ' in quotes, or remove the space behind the sign"
+    ),
+}
 
 
 def _report_yaml_error(error: yaml.YAMLError, text: str, file: str, problems: Problems) -> None:
@@ -148,8 +156,8 @@ def _report_yaml_error(error: yaml.YAMLError, text: str, file: str, problems: Pr
         location = _locate(text, _offset(text, getattr(error, "position", 0)), file)
     reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be parsed"
     message = f"not YAML: {f'{context}: ' if context else ''}{reason}"
-    general = _COLON_HINT if reason.startswith("mapping values are not allowed") else _YAML_HINT
-    problems.add("E004", message, location, hint or general)
+    general = (remedy for start, remedy in _GENERAL_REMEDIES.items() if reason.startswith(start))
+    problems.add("E004", message, location, hint or next(general, _YAML_HINT))
 
 
 def _offset(text: str, position: int) -> int:

@@ -62,7 +62,6 @@ def saved(source, **options):
         ("grad.reshape(weight.shape)", [("metadata", "weight.shape")]),
         ("multiply(grad, tensors.shapes)", [("metadata", "tensors.shapes")]),
         ("multiply(grad, tensors.dtypes)", [("metadata", "tensors.dtypes")]),
-        ("multiply(grad, tensors.shape)", [("input", "tensors")]),
         ("multiply(grad, self.shapes)", [("input", "self")]),
         ("grad * self.sum(dim)", [("input", "self"), ("value", "dim")]),
         ("grad * self.numel(1)", [("input", "self")]),

@@ -62,6 +62,99 @@ CASES = (
         "in formulas the argument is called 'self'",
     ),
     Case(
+        "tangent under the Python name of an argument",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * other
+          other: grad * self
+          result: input_t * other_p + self_p * other_t
+        """,
+        "derivatives.yaml:4:11: error[E061] unknown name 'input_t'",
+        "in formulas the argument is called 'self', so write 'self_t'",
+    ),
+    Case(
+        "another name of the output",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad * output
+          other: grad
+        """,
+        "derivatives.yaml:2:16: error[E061] unknown name 'output'",
+        "in formulas the output is called 'result'",
+    ),
+    Case(
+        "another name of several outputs",
+        """
+        - name: max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+          self: grad * out
+        """,
+        "derivatives.yaml:2:16: error[E061] unknown name 'out'",
+        "in formulas the output is called 'values' or 'indices'",
+    ),
+    Case(
+        "another name of the gradient",
+        """
+        - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
+          self: grad_output * other
+          other: grad
+        """,
+        "derivatives.yaml:2:9: error[E061] unknown name 'grad_output'",
+        "in formulas the gradient is called 'grad'",
+    ),
+    Case(
+        "another name of the gradient of a list",
+        """
+        - name: unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
+          self: gradient
+        """,
+        "derivatives.yaml:2:9: error[E061] unknown name 'gradient'",
+        "in formulas the gradient is called 'grads'",
+    ),
+    Case(
+        "shape of a number",
+        """
+        - name: scale(Tensor self, Tensor? weight, int factor, *, bool fast=False) -> Tensor
+          self: grad * factor.shape[0]
+          weight: grad
+        """,
+        "derivatives.yaml:2:23: error[E061] 'factor' is int and no tensor: it has no attribute 'shape'",
+        "write 'factor' alone, or a helper that takes it",
+        TENSOR,
+    ),
+    Case(
+        "attribute of a number that is nowhere",
+        """
+        - name: scale(Tensor self, Tensor? weight, int factor, *, bool fast=False) -> Tensor
+          self: grad * factor.shpe
+          weight: grad
+        """,
+        "derivatives.yaml:2:23: error[E061] 'factor' is int and no tensor: it has no attribute 'shpe'",
+        "write 'factor' alone, or a helper that takes it",
+        TENSOR,
+    ),
+    Case(
+        "method of tensors called on a number",
+        """
+        - name: scale(Tensor self, Tensor? weight, int factor, *, bool fast=False) -> Tensor
+          self: grad * factor.conj()
+          weight: grad
+        """,
+        "derivatives.yaml:2:23: error[E061] 'factor' is int and no tensor: it has no attribute 'conj'",
+        "did you mean 'conjugate'?",
+        TENSOR,
+    ),
+    Case(
+        "misspelt attribute of a number",
+        """
+        - name: scale(Tensor self, Tensor? weight, int factor, *, bool fast=False) -> Tensor
+          self: grad * factor.conjugat()
+          weight: grad
+        """,
+        "derivatives.yaml:2:23: error[E061] 'factor' is int and no tensor: it has no attribute 'conjugat'",
+        "did you mean 'conjugate'?",
+        TENSOR,
+    ),
+    Case(
         "name of the library",
         """
         - name: mul.Tensor(Tensor self, Tensor other) -> Tensor
@@ -306,7 +399,7 @@ CASES = (
           result: factor_t
         """,
         "derivatives.yaml:4:11: error[E061] unknown name 'factor_t'",
-        "did you mean 'factor'?",
+        "'factor' is int and no tensor: write 'factor', it has no tangent",
     ),
     Case(
         "whole tensor in a forward formula",

@@ -22,6 +22,15 @@ CASES = (
         "put a value that has ': ' in it in quotes; or check the indentation here and on the line above",
     ),
     Case(
+        "a sign and a space, as lists have it",
+        """
+        - func: abs(Tensor self) -> Tensor
+          family: - pointwise
+        """,
+        "ops.yaml:2:11: error[E004] not YAML: block sequence entries are not allowed in this context",
+        "put a value that begins with '- ' in quotes, or remove the space behind the sign",
+    ),
+    Case(
         "unclosed bracket",
         """
         - func: abs(Tensor self) -> Tensor
