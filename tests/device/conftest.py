@@ -5,6 +5,7 @@ NPU.
 """
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,18 @@ from tests.npu_simulator.build import unavailable
 
 DEVICE = os.environ.get("MINDTORCH_DEVICE", "")
 IS_NPU = DEVICE == "npu" and not unavailable()
+HERE = Path(__file__).parent
 collect_ignore_glob = [] if DEVICE else ["test_*.py"]
+
+
+def pytest_configure(config):
+    """Files that are given by name are collected, whatever is ignored."""
+    given = (config.invocation_params.dir / each.partition("::")[0] for each in config.args)
+    if not DEVICE and any(path.resolve().is_relative_to(HERE) for path in given):
+        raise pytest.UsageError(
+            "tests/device needs a device in MINDTORCH_DEVICE: MINDTORCH_DEVICE=npu python -m pytest ..."
+        )
+
 
 if DEVICE == "privateuseone":
     from tests.device import foreign

@@ -42,9 +42,12 @@ def tree(tmp_path_factory):
 
 
 def obey(commands, tree):
+    """Runs the commands as they are printed; variables may stand in front of them."""
     for line in commands.splitlines():
         words = [sys.executable if word == "python" else word for word in shlex.split(line)]
-        yield run(*words, cwd=tree, MINDTORCH_DEVICE="npu", PYTHONPATH=str(tree))
+        count = words.index(sys.executable)
+        variables = dict(word.split("=", 1) for word in words[:count])
+        yield run(*words[count:], cwd=tree, PYTHONPATH=str(tree), **variables)
 
 
 def way(tree):
