@@ -8,15 +8,16 @@ from mindtorch.utils import _python_dispatch, _pytree, checkpoint, data, graph, 
 from mindtorch.utils.swapping import swap_tensors
 
 __all__ = [
-    "_python_dispatch", "_pytree", "benchmark", "checkpoint", "data", "flop_counter", "graph", "hooks", "model_zoo",
-    "serialization", "swap_tensors", "tensorboard",
+    "_python_dispatch", "_pytree", "benchmark", "checkpoint", "data", "dlpack", "flop_counter", "graph", "hooks",
+    "model_zoo", "serialization", "swap_tensors", "tensorboard",
 ]  # fmt: skip
 
 # Modules that few programs use.
-_LAZY_MODULES = ("benchmark", "flop_counter", "model_zoo", "serialization", "tensorboard")
+_LAZY_MODULES = ("benchmark", "dlpack", "flop_counter", "model_zoo", "serialization", "tensorboard")
 
 if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would take every other name, too
     from mindtorch.utils import benchmark as benchmark
+    from mindtorch.utils import dlpack as dlpack
     from mindtorch.utils import flop_counter as flop_counter
     from mindtorch.utils import model_zoo as model_zoo
     from mindtorch.utils import serialization as serialization
