@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 
 from ..emit.kernel_texts import is_written
@@ -120,8 +120,15 @@ def _implementation(op: Op, model: Model) -> str:
 def _gradient(derivative: Derivative | None) -> str:
     if derivative is None or not derivative.edges:
         return "not differentiable"
-    is_written_down = all(formula.kind != "not_implemented" for formula in derivative.backward)
-    return "differentiable" if is_written_down else "differentiable (formulas to be written)"
+    by = f"differentiable by {_quoted(argument.name for argument in derivative.edges)}"
+    if any(formula.kind == "not_implemented" for formula in derivative.backward):
+        return f"{by} (formulas to be written)"
+    kept = [use.value.expression for use in derivative.saved if use.value.kind in ("input", "output")]
+    return f"{by}, keeps {_quoted(kept)} until backward" if kept else f"{by}, keeps no tensor"
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 # -------------------- ops that both states have --------------------

@@ -55,14 +55,14 @@ SCHEMA_CASES = (
     DiffCase(
         "S002",
         "log",
-        "the op is added: differentiable, with kernels for CPU, NPU (to be written)",
+        "the op is added: differentiable by `self`, keeps `self` until backward, with kernels for CPU, NPU (to be written)",
         edits=log_with("grad / self"),
         note="with a gradient",
     ),
     DiffCase(
         "S002",
         "log",
-        "the op is added: differentiable (formulas to be written), with kernels for CPU, NPU (to be written)",
+        "the op is added: differentiable by `self` (formulas to be written), with kernels for CPU, NPU (to be written)",
         edits=log_with("not_implemented"),
         note="with a gradient to be written",
     ),
