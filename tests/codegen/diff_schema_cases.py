@@ -55,7 +55,8 @@ SCHEMA_CASES = (
     DiffCase(
         "S002",
         "log",
-        "the op is added: differentiable by `self`, keeps `self` until backward, with kernels for CPU, NPU (to be written)",
+        "the op is added: differentiable by `self`, keeps `self` until backward, with kernels for CPU, NPU (to be "
+        "written)",
         edits=log_with("grad / self"),
         note="with a gradient",
     ),
