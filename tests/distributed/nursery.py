@@ -64,6 +64,7 @@ def redirect(output: str) -> None:
 def become(rank: int, ranks: int, port: str, program: str, arguments: list[str]) -> None:
     """Run the program in this process, which then ends as all do."""
     faulthandler.register(signal.SIGUSR1)
+    sys.stdout.reconfigure(write_through=False)  # lines in one piece, also with PYTHONUNBUFFERED
     os.environ |= {
         "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks),
         "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port.strip(), "TORCHELASTIC_USE_AGENT_STORE": "True",

@@ -80,6 +80,7 @@ def monitored():
 
 @record
 def main():
+    sys.stdout.reconfigure(write_through=False)  # lines in one piece, although the launcher starts `python -u`
     globals()[sys.argv[1]]()
 
 
