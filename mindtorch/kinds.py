@@ -2,7 +2,7 @@
 
 An array is plain if it is NumPy's own, of float32 or float64, row-major, and without dimensions of size 0 or 1: NumPy
 and torch agree on dtype and strides of every pointwise result, and that is plain too. A tensor remembers in `_mt_kind`
-what its array is: a `Kind`, False if it is not plain, None while nobody has looked. A kernel table has an entry for
+what its array is: a `Kind`, False if it is not plain, None until computed. A kernel table has an entry for
 each kind.
 """
 

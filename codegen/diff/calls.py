@@ -36,9 +36,14 @@ def function_name(op: Op | None, schema: FunctionSchema) -> str:
     return own_place_of(op, op.package, schema.name) if op else f"torch.{schema.name}"
 
 
+def quoted(names: Iterable[str]) -> str:
+    """Names as a list in a text."""
+    return ", ".join(f"`{name}`" for name in names)
+
+
 def stops_working(call: str, overloads: Iterable[str]) -> str:
     """What is said of a call whose op is gone, while there are other overloads."""
-    others = ", ".join(f"`{name}`" for name in overloads)
+    others = quoted(overloads)
     return f"`{call}` stops working" + (f", unless another overload takes it ({others})" if others else "")
 
 

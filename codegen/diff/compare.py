@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date
 
 from ..emit.kernel_texts import is_written
@@ -120,15 +120,11 @@ def _implementation(op: Op, model: Model) -> str:
 def _gradient(derivative: Derivative | None) -> str:
     if derivative is None or not derivative.edges:
         return "not differentiable"
-    by = f"differentiable by {_quoted(argument.name for argument in derivative.edges)}"
+    by = f"differentiable by {calls.quoted(argument.name for argument in derivative.edges)}"
     if any(formula.kind == "not_implemented" for formula in derivative.backward):
         return f"{by} (formulas to be written)"
     kept = [use.value.expression for use in derivative.saved if use.value.kind in ("input", "output")]
-    return f"{by}, keeps {_quoted(kept)} until backward" if kept else f"{by}, keeps no tensor"
-
-
-def _quoted(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+    return f"{by}, keeps {calls.quoted(kept)} until backward" if kept else f"{by}, keeps no tensor"
 
 
 # -------------------- ops that both states have --------------------

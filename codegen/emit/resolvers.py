@@ -418,7 +418,7 @@ class _Merge:
         """The test that a parameter which the overload has not was left out."""
         name = parameter.name
         if parameter.default == ABSENT:
-            return f"{name} is {ABSENT}" if self._is_told(name) else ""  # else an earlier branch has looked at it
+            return f"{name} is {ABSENT}" if self._is_told(name) else ""  # else an earlier branch tests it
         tests = {"None": f"{name} is None", "False": f"not {name}"}
         return tests.get(str(parameter.default), "")
 

@@ -208,8 +208,7 @@ class Level:
                 outside.creation = meta.creation
             if edge and self._is_recorded_outside(edge):
                 outside.edge, outside.version = edge, meta.version
-        for number, tangent in _tangents(tensor).items():  # of which its base need not have any
-            set_tangent(view, self.released(tangent), number)
+        _give_tangents(view, tensor, self.released)  # of which its base need not have any
         return view
 
     def _is_made_here(self, edge: Any) -> bool:
@@ -270,9 +269,9 @@ def _alias(tensor: Tensor, kept: Callable = lambda tangent: tangent) -> Tensor:
 
 
 def _give_tangents(twin: Tensor, tensor: Tensor, kept: Callable) -> None:
+    """Give a tensor the tangents of another one, or what is to be kept of them."""
     for number, tangent in _tangents(tensor).items():
-        if tangent_of(twin, number) is None:
-            set_tangent(twin, kept(tangent), number)
+        set_tangent(twin, kept(tangent), number)
 
 
 def _tangents(tensor: Tensor) -> dict[int, Tensor]:
