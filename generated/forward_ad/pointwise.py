@@ -551,7 +551,7 @@ def _prelu_kernel(result, arguments, tangents):
         input_t = zeros_for(input)
     if weight_t is None:
         weight_t = ZERO
-    return ops.where(input > 0, input_t, weight * input_t + weight_t * input)
+    return ops.where(input >= 0, input_t, weight * input_t + weight_t * input)
 
 
 def relu(result, arguments, tangents):

@@ -242,9 +242,26 @@ KINDS = {
         for call in ("(x * 2).eq_(x)", "T.ones(3, 4).ne_(x)", "(x * 2).zero_()", "x.floor()")
     ]
     + [
+        f"{call}(T.ones(2, 3)).stride()"
+        for zeros in ("(2 * a).gt_(a)", "T.ones_like(a).eq_(a)", "a * (2 * a).zero_()", "T.ones(3).copysign(a)")
+        for call in (
+            f"T.func.grad(lambda x: T.vmap(lambda a: ({zeros}).sum())(x).sum())",
+            f"T.vmap(T.func.grad(lambda x: T.vmap(lambda a: {zeros})(x).sum()))",
+        )
+    ]
+    + [
         f"T.vmap(T.func.grad(lambda a: T.prod(a[None], 0, {keepdim}).sum()))(T.ones(3, 2){zero}).stride()"
         for keepdim in (True, False)
         for zero in ("", ".tril()")
+    ],
+    "what is the same for all samples, written": [
+        f"c = T.ones(2); y = {same}(T.ones({size}, 2)); {write}; y, c"
+        for same in (
+            *("T.vmap(lambda a: c)", "T.func.grad(lambda x: T.vmap(lambda a: a.le_(a * 1))(x * 1).sum())"),
+            "T.func.jacrev(T.vmap(lambda a: T.ones_like(a).copysign(a).sum()))",
+        )
+        for size in (1, 3)
+        for write in ("y.add_(1)", "y[T.tensor([0])] = 2", "y.index_fill_(0, T.tensor([0]), 2)", "T.add(y, y, out=y)")
     ],
     "strides of Jacobians": [
         "T.func.jacfwd(T.angle)(T.ones(3, 4)).stride()",

@@ -146,6 +146,14 @@ KINDS = {
             for name in ("fmax", "fmin", "maximum", "minimum")
         ],
         *[
+            f"T.func.jvp(lambda a: T.{call}, (T.tensor([0, -0.0, {more}]),), (T.ones(4, dtype=T.{dtype}),))"
+            for more, dtype in (("1j, -2 + 1j", "complex64"), ("1.0, -2.0", "float32"))
+            for call in (
+                *("angle(a)", "abs(a)", "sgn(a)", "nn.functional.prelu(a.real, T.tensor(0.25))"),
+                *("nn.functional.prelu(a.real, a.real.sum())", "nn.functional.leaky_relu(a.real)"),
+            )
+        ],
+        *[
             f"with fw.dual_level(): d = fw.make_dual(T.ones(3), T.ones(3)); z = T.zeros(3); {call}; "
             "t = fw.unpack_dual(z).tangent; u = fw.unpack_dual(d).tangent\n(t, u.clone())"
             for call in ("z.eq_(d)", "d.eq_(z)", "z.lt_(d)", "z.copy_(d)", "z.add_(d)", "z.logical_and_(d)")

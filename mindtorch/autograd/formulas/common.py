@@ -9,6 +9,7 @@ from mindtorch.dispatch.batching import is_batched_at, levels_of_tensor, tensors
 from mindtorch.dispatch.forward_ad import has_tangents
 from mindtorch.dispatch.level_views import spread_over
 from mindtorch.errors import derivative_not_implemented
+from mindtorch.memory_format import contiguous_format
 from mindtorch.state import thread
 from mindtorch.tensor import Tensor
 
@@ -148,7 +149,9 @@ def in_rows_if_unseen(gradient, *tensors):
 
 
 def zeros_of_any_sample(tensor):
-    """Zeros in the shape of a tensor, which all samples of `vmap` share."""
+    """Zeros in the shape of a tensor, which all samples share of a `vmap` that is not over."""
+    if is_of_all_samples(tensor):
+        return ops.zeros_like(tensor, memory_format=contiguous_format)
     return ops.zeros(tuple(tensor.shape), dtype=tensor.dtype, device=tensor.device)
 
 

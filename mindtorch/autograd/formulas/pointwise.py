@@ -133,7 +133,8 @@ def angle_jvp(self_t, self):
     if not self.is_complex():
         return ops.zeros_like(self)
     squared = self.real * self.real + self.imag * self.imag
-    return (self.real * self_t.imag - self.imag * self_t.real) / squared
+    turned = (self.real * self_t.imag - self.imag * self_t.real) / squared
+    return ops.where(self == 0, 0.0, turned)
 
 
 def clamp_backward(grad, self, min, max):

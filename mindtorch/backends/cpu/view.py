@@ -290,10 +290,9 @@ def add_batch_dim(input, batch_dim, level):
 def spread_over_level(input, level):
     """The same sample as often as the level has samples."""
     found = level_numbered(level)
-    return BatchedArray(np.broadcast_to(input, (found.size, *input.shape)), 0, found)
+    return BatchedArray(expand(input, (found.size, *input.shape)), 0, found)
 
 
 def remove_batch_dim(input, level, batch_size, out_dim):
-    """Of an array that is not batched at the level: the same for all samples."""
-    shape = (*input.shape[:out_dim], batch_size, *input.shape[out_dim:])
-    return np.broadcast_to(np.expand_dims(input, out_dim), shape)
+    """Of an array that is not batched at the level, a gradient of zeros say: each sample gets its own."""
+    return np.repeat(np.expand_dims(input, out_dim), batch_size, out_dim)
