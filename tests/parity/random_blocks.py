@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from tests.parity.random_differences import is_differentiable
-from tests.parity.random_runs import Env, is_defined, run
+from tests.parity.random_runs import WRITES, Env, is_defined, run
 from tests.parity.random_writer import Maker, Writer, make
 
 MAY_FAIL = 0.06  # of the lines with an error, how many stay
@@ -26,8 +26,9 @@ _RESHAPES = re.compile(r"\.(t|squeeze|unsqueeze|transpose|swapaxes)_\(")
 _WITHOUT_TANGENTS = re.compile(
     r"cumprod|fmod|frac\(|remainder|floor_divide|//|%|T\.where|\dj\) - |rsub\(.*\dj|unfold\(\S+, 0,|a(ny|ll)\(dim=\[\]"
 )
-# Views through which torch lets a function write what it has captured.
-_OPEN_VIEWS = re.compile(r"\b(t\d+)(?:\[\.\.\.\]|\.view\(T\.int)")
+# Views through which torch lets a function write what it has captured: of all elements, and of other ones.
+_SLICE = r"(?:\.\.\.|[-\d]*:[-\d:]*)"
+_OPEN_VIEWS = re.compile(rf"\b(t\d+)(?:\[(?:\.\.\.|{_SLICE}(?:, {_SLICE})+)\]|\.view\(T\.int)")
 _QUOTIENTS = re.compile(r"/|div")
 _NUMBERS = re.compile(r"[-+*/]=? -?\d+\.\d|-?\d+\.\d+\)? [-+*/]|, -?\d+\.\d")  # beside a tensor
 _POWERS = re.compile(r"\*\*|pow")
@@ -48,6 +49,8 @@ class Body(Writer):
         self.kept = () if owned else tuple(tensors)  # the names that lines may not bind to something else
         self.is_transformed = parent.is_transformed or is_transformed
         self.captured: set[Any] = set()  # where the memory of captured tensors is
+        self.outer = parent
+        self.has_mixed_writes = False  # into tensors of another dtype
 
     def new(self) -> str:
         return self.fresh()
@@ -58,6 +61,9 @@ class Body(Writer):
             line = self.pick(makers)(self) if len(lines) < length else None
             if line and self._suits(line) and self._works(line):
                 lines.append(line)
+                self.has_mixed_writes |= _writes_another_dtype(line, self.env.tensors())
+        if isinstance(self.outer, Body):
+            self.outer.has_mixed_writes |= self.has_mixed_writes
         return lines
 
     def _suits(self, line: str) -> bool:
@@ -106,12 +112,24 @@ def _is_quotient_without_derivative(line: str, tensors: dict[str, Any]) -> bool:
 
 
 def _has_number_of_another_dtype(line: str, tensors: dict[str, Any]) -> bool:
-    """Whether a statement computes with numbers of two dtypes without dimensions: torch's tangents, and its samples,
-    have the wider one."""
-    scalars = {tensor.dtype for tensor in _used(line, tensors) if not tensor.ndim and is_differentiable(tensor)}
-    if len(scalars) > 1 and "addc" in line:
+    """Whether a statement computes with a number without dimensions and with another dtype: torch's tangents, and its
+    samples, have the wider one."""
+    used = _used(line, tensors)
+    scalars = {tensor.dtype for tensor in used if not tensor.ndim and is_differentiable(tensor)}
+    if scalars and "addc" in line and len({tensor.dtype for tensor in used}) > 1:
         return True
     return bool(_NUMBERS.search(line)) and bool(scalars - {torch.float64, torch.complex128})
+
+
+def _writes_another_dtype(line: str, tensors: dict[str, Any]) -> bool:
+    """Whether a statement may write a tensor with the numbers of another dtype: torch's tangent keeps the latter."""
+    dtypes = {tensor.dtype for tensor in _used(line, tensors) if is_differentiable(tensor)}
+    return bool(WRITES.search(line)) and len(dtypes) > 1
+
+
+_FORWARD = re.compile(r"T\.func\.(jvp|jacfwd|hessian)")
+_MAPPED = re.compile(r"T\.vmap")
+_MAPPED_GRADIENT = re.compile(r"T\.vmap\(.*T\.func\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +140,16 @@ class Function:
     text: str
     result: Any
     is_captured: bool  # whether the result is a tensor from outside
+    has_mixed_writes: bool  # into tensors of another dtype
+
+    def suits(self, call: str, *texts: str) -> bool:
+        """Whether torch's results are right when the function, with these other parts, is called in this way."""
+        text = "".join((self.text, *texts))
+        return not (
+            (self.has_mixed_writes and _FORWARD.search(call))  # tangent_written_in_another_dtype
+            or ("mark_non_differentiable" in text and _MAPPED.search(call))  # samples_that_are_marked
+            or ("is_grads_batched" in text and _MAPPED_GRADIENT.search(call))  # batch_of_gradients_of_a_sample
+        )
 
 
 def copied(tensors: dict[str, Any]) -> dict[str, Any]:
@@ -179,4 +207,5 @@ def function(
         return None
     name = f"f{w.number()}"
     text = f"def {name}({', '.join(names)}):\n{indented([*lines, f'return {result}'])}"
-    return Function(name, text, body.env[result], any(body.env[result] is each for each in few.values()))
+    is_captured = any(body.env[result] is each for each in few.values())
+    return Function(name, text, body.env[result], is_captured, body.has_mixed_writes)

@@ -252,6 +252,16 @@ def _abs_into_itself(line: str, used: list[Any], others: list[Any]) -> bool:
     return "T.abs(" in line and "out=" in line and any(tensor.is_complex() for tensor in used)
 
 
+def _extreme_of_zeros(line: str, used: list[Any], others: list[Any]) -> bool:
+    """Which of two zeros is the larger one depends on their place in a block of numbers."""
+    return bool(_EXTREMES.search(line)) and any(map(_has_negative_zero, used))
+
+
+def _has_negative_zero(tensor: Any) -> bool:
+    numbers = tensor.detach()
+    return numbers.is_floating_point() and bool(((numbers == 0) & numbers.signbit()).any())
+
+
 def _sign_of_nan(line: str, used: list[Any], others: list[Any]) -> bool:
     """Which sign a nan has that comes from a kernel is not defined, and no tolerance of `compare` is about it."""
     return bool(_SIGNS.search(line)) and _have_nan(used)
@@ -348,9 +358,15 @@ def _hardsigmoid_of_nan(line: str, used: list[Any], others: list[Any]) -> bool:
     return "hardsigmoid" in line and _have_nan(used)
 
 
-def _largest_of_equals(line: str, used: list[Any], others: list[Any]) -> bool:
-    """Which of equal numbers topk finds depends on how it searches."""
-    return "topk" in line and any(len(np.unique(to_numpy(tensor.detach().clone()))) < tensor.numel() for tensor in used)
+def _order_of_equals(line: str, used: list[Any], others: list[Any]) -> bool:
+    """Which of equal numbers topk finds depends on how it searches; the sort of more than 16 numbers is not stable."""
+    if "argsort" in line:
+        return any(max(tensor.shape, default=0) > 16 and _has_equals(tensor) for tensor in used)
+    return "topk" in line and any(map(_has_equals, used))
+
+
+def _has_equals(tensor: Any) -> bool:
+    return len(np.unique(to_numpy(tensor.detach().clone()))) < tensor.numel()
 
 
 def _all_into_bytes(line: str, used: list[Any], others: list[Any]) -> bool:
@@ -375,6 +391,7 @@ def _write_from_itself(line: str, used: list[Any], others: list[Any]) -> bool:
 
 _SIGNS = re.compile(r"signbit|copysign")
 _MAPPED = re.compile(r"T\.vmap|T\.func\.(jac|hess)")
+_EXTREMES = re.compile(r"\b(maximum|minimum|(a|f|cum)?(max|min))\(")
 _ALL_INTO = re.compile(r"T\.all\(.*out=.*(int|uint)")
 _MADE_OF_OTHERS = re.compile(r"hardsigmoid|softshrink")
 _RUNNING_EXTREMES = re.compile(r"cummax|cummin")
@@ -411,11 +428,12 @@ _FAULTS = (
     _transform_of_expanded,
     _transform_of_nothing,
     _hardsigmoid_of_nan,
-    _largest_of_equals,
+    _order_of_equals,
     _all_into_bytes,
     _layer_of_nothing,
     _running_extreme_of_nothing,
     _infinite_norm_of_complex,
+    _extreme_of_zeros,
     _sign_of_nan,
     _own_dtype_in_another_mode,
     _sgn_of_a_variable,

@@ -117,10 +117,11 @@ def custom_function(w: Writer) -> str | None:
     if f is None:
         return None
     call = f"F{f.name}.apply({', '.join(names)})"
-    return f"{_class_of(w, f, names)}\n{w.new()} = {w.pick([call, call, call, _around(w, f, call, names)])}"
+    text = _class_of(w, f, names)
+    return f"{text}\n{w.new()} = {w.pick([call, call, call, _around(w, f, text, names)])}"
 
 
-def _around(w: Writer, f: Function, call: str, names: list[str]) -> str:
+def _around(w: Writer, f: Function, text: str, names: list[str]) -> str:
     """The function within a transform or a checkpoint."""
     rest = "".join(f", {name}" for name in names[1:])
     inner = f"F{f.name}.apply(a{rest})"
@@ -134,7 +135,7 @@ def _around(w: Writer, f: Function, call: str, names: list[str]) -> str:
         f"T.vmap(T.func.grad(lambda a: {_number_of(f, inner)}))(T.stack([{names[0]}, {names[0]}]))",
         f"T.func.jacrev(lambda a: {inner})({names[0]})",
     ]
-    return w.pick(calls)
+    return w.pick([call for call in calls if f.suits(call, text)])
 
 
 def _class_of(w: Writer, f: Function, names: list[str]) -> str:
@@ -172,7 +173,7 @@ def _settings(w: Writer, arguments: str, given: list[str]) -> list[str]:
     lines = [f"ctx.save_for_backward({arguments})"]
     lines += [f"ctx.save_for_forward({arguments})"] if w.chance(0.2) else []
     lines += [f"ctx.mark_dirty({given[0]})"] if w.chance(0.15) else []
-    lines += ["ctx.mark_non_differentiable(output)"] if w.chance(0.05) else []
+    lines += ["ctx.mark_non_differentiable(output)"] if w.chance(0.05) and not w.is_transformed else []
     lines += ["ctx.set_materialize_grads(False)"] if w.chance(0.1) else []
     return lines
 

@@ -168,7 +168,7 @@ def view_of_a_captured_tensor(T: Any) -> tuple[Any, Any]:
     captured = T.zeros(2)
 
     def f(x: Any) -> Any:
-        captured[...].add_(1)  # or view(dtype)
+        captured[...].add_(1)  # or [:, :], or view(dtype)
         return x.sum()
 
     try:
@@ -310,6 +310,46 @@ def tangent_written_to_an_index(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def tangent_written_in_another_dtype(T: Any) -> tuple[Any, Any]:
+    """A tangent has the dtype of its primal, whatever that was written with."""
+    primal, tangent = T.func.jvp(lambda x: T.ones(2).mul_(x), *[(T.ones(2, dtype=T.float64),)] * 2)
+    return str(tangent.dtype).rpartition(".")[2], str(primal.dtype).rpartition(".")[2]
+
+
+@wrong
+def samples_that_are_marked(T: Any) -> tuple[Any, Any]:
+    """A Function says of all samples that they are not differentiable, as it does of one."""
+
+    class F(T.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(a: Any) -> Any:
+            return a * 2
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.mark_non_differentiable(output)
+
+    x = T.ones(2, requires_grad=True)
+    return T.vmap(F.apply)(x).requires_grad, F.apply(x).requires_grad
+
+
+@wrong
+def batch_of_gradients_of_a_sample(T: Any) -> tuple[Any, Any]:
+    """`vmap` gives what a loop over the samples gives."""
+
+    def f(x: Any) -> Any:
+        y = x * 2
+        T.autograd.grad(y, x, T.stack([x.detach(), y.detach()]), is_grads_batched=True, create_graph=True)
+        return y.sum()
+
+    samples = T.ones(2, 3)
+    looped = T.stack([T.func.grad(f)(sample) for sample in samples]).tolist()
+    return T.vmap(T.func.grad(f))(samples).tolist(), looped
+
+
+@wrong
 def tangent_of_a_tensor_and_a_number(T: Any) -> tuple[Any, Any]:
     """A tangent has the dtype of its primal, also without dimensions."""
     primal, tangent = T.func.jvp(lambda x: x * 3.0, (T.ones(()),), (T.ones(()),))
@@ -340,6 +380,13 @@ def arc_tangent_of_equal_numbers(T: Any) -> tuple[Any, Any]:
     """What an op computes for an element does not depend on how many others there are."""
     numbers = T.arange(1.0, 65.0)
     return T.atan2(numbers, numbers)[:3].tolist(), T.atan2(numbers[:3], numbers[:3]).tolist()
+
+
+@wrong
+def extreme_of_zeros(T: Any) -> tuple[Any, Any]:
+    """What an op computes for an element does not depend on how many others there are; nor do those of other names."""
+    zeros = T.zeros(64)
+    return T.maximum(zeros, -zeros)[:3].signbit().tolist(), T.maximum(zeros[:3], -zeros[:3]).signbit().tolist()
 
 
 @wrong

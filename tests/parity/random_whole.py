@@ -189,7 +189,7 @@ def transformed(w: Writer) -> str | None:
         f"{w.new()}, {w.new()} = T.autograd.functional.jvp({f.name}, {name}, {tangent})",
         f"{w.new()}, {w.new()} = T.autograd.functional.hvp({number}, {name}, {tangent})",
     ]
-    return f"{f.text}\n{w.pick(calls)}"
+    return f"{f.text}\n{w.pick(list(filter(f.suits, calls)))}"
 
 
 @statement(4, WHOLE)
@@ -211,7 +211,8 @@ def mapped_transform(w: Writer) -> str | None:
         f"T.func.jvp(T.vmap({f.name}), ({name},), (T.ones_like({name}),))[1]",
         f"T.autograd.grad(T.vmap({number})({name}).sum(), {name}, create_graph=True, allow_unused=True)[0]",
     ]
-    return f"{f.text}\n{w.new()} = {w.pick(calls)}"
+    calls = list(filter(f.suits, calls))
+    return f"{f.text}\n{w.new()} = {w.pick(calls)}" if calls else None
 
 
 @statement(4, WHOLE)
@@ -219,7 +220,7 @@ def in_forward_mode(w: Writer) -> str | None:
     name = _variable(w)
     # Of inference tensors torch forgets the tangents.
     f = None if name and w.env[name].is_inference() else _made(w, name, is_transformed=True)
-    if f is None:
+    if f is None or not f.suits("T.func.jvp"):
         return None
     given = w.pick([name, f"{name}.detach()", f"{name}.detach().clone()"])
     return "\n".join(

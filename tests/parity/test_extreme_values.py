@@ -208,3 +208,29 @@ def test_at_the_edges(name):
 
 def test_the_tables_have_known_names():
     assert {*ALLOWED, *REFEREES, *WRONG_BY, *SAME_AS, *SAME_AS.values()} <= {*OPS}
+
+
+# Ops whose zeros have the same signs in torch whatever the number of elements is: of `x`, zeros of one sign.
+ZEROS = {
+    "relu": lambda T, x: T.relu(x),
+    "elu": lambda T, x: T.nn.functional.elu(x),
+    "xlogy": lambda T, x: T.xlogy(x, x),
+    **{f"{name} of zeros": lambda T, x, name=name: getattr(T, name)(x, -x) for name in ("fmax", "fmin")},
+    **{f"hardtanh {low}": lambda T, x, low=low: T.nn.functional.hardtanh(x, low, 1.0) for low in (0.0, -0.0)},
+    **{
+        f"{name} {limits}": lambda T, x, name=name, limits=limits: getattr(x.clone(), name)(*limits)
+        for name, count in (("clamp", 2), ("clamp_", 2), ("clamp_min", 1), ("clamp_min_", 1), ("clamp_max", 1))
+        for limits in ((0, 0)[:count], (-0.0, 0.0)[:count], (0.0, -0.0)[:count])
+    },
+}
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_signs_of_zeros(name):
+    for dtype, size, zero, step in itertools.product(
+        ("float32", "float64"), (1, 5, 33, 5000, 70_000), (0.0, -0.0), (1, 2)
+    ):
+        ours, theirs = (
+            ZEROS[name](T, T.full((size,), zero, dtype=getattr(T, dtype))[::step]).signbit() for T in (mindtorch, peer)
+        )
+        assert ours.tolist() == theirs.tolist(), (dtype, size, zero, step)

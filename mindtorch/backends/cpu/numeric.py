@@ -62,8 +62,19 @@ lcm = binary(
 
 # -------------------- the larger and the smaller one --------------------
 
-fmax = binary(Op(loops(np.fmax, _REAL), refusals=_no_complex("fmax not implemented for complex tensors.")))
-fmin = binary(Op(loops(np.fmin, _REAL), refusals=_no_complex("fmin not implemented for complex tensors.")))
+_INTEGERS = (BOOL, *INTEGRAL)
+fmax = binary(
+    Op(
+        loops(np.fmax, _INTEGERS) | loops(parts.larger, FLOATS),
+        refusals=_no_complex("fmax not implemented for complex tensors."),
+    )
+)
+fmin = binary(
+    Op(
+        loops(np.fmin, _INTEGERS) | loops(parts.smaller, FLOATS),
+        refusals=_no_complex("fmin not implemented for complex tensors."),
+    )
+)
 _HEAVISIDE = Op(
     loops(parts.heaviside, _REAL), refusals=_no_complex("heaviside is not yet implemented for complex tensors.")
 )

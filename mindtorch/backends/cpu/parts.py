@@ -24,6 +24,23 @@ def fraction(out: Array, x: Array, whole: Array | None) -> None:
     np.subtract(x, np.trunc(x, whole), out)
 
 
+def _extreme_of_known(extreme: np.ufunc) -> Any:
+    """Of two zeros the first: NumPy gives either, depending on where in an array they are."""
+
+    def computation(a: Array, b: Array, out: Array | None = None) -> Array:
+        found = np.asarray(extreme(a, b))
+        is_zero = found == 0
+        if is_zero.any():
+            np.copyto(found, a, where=is_zero & (a == 0))
+        return found if out is None else copy(found, out)
+
+    return computation
+
+
+larger = _extreme_of_known(np.fmax)
+smaller = _extreme_of_known(np.fmin)
+
+
 def times(factor: float, x: Array, out: Array | None = None) -> Array:
     return np.multiply(x, x.dtype.type(factor), out=out)
 

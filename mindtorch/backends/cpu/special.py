@@ -140,8 +140,11 @@ def _store(result: Array, like: Array, out: Array | None) -> Array:
 
 
 def _xlogy(x: Array, y: Array, out: Array | None = None) -> Array:
-    """0 where x is 0, unless y is nan."""
-    return np.multiply(x, np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), np.log(y)), out=out)
+    """0 where x is 0, unless y is nan: without a sign."""
+    is_zero = (x == 0) & ~np.isnan(y)
+    result = np.asarray(np.multiply(x, np.where(is_zero, x.dtype.type(0), np.log(y)), out=out))
+    np.copyto(result, 0, where=is_zero)
+    return result
 
 
 erf = _special(activations.erf, "erf_vml_cpu")
