@@ -426,6 +426,69 @@ class OutsideVersion(list):
             super().__setitem__(place, version)
 
 
+class LevelVersion(list):
+    """The version of a tensor inside of a transform, where what is written through its `data` is not counted as it is
+    outside (`counter`). `depth`: of the transform; `by_data`: how many writes these are."""
+
+    __slots__ = ("counter", "depth", "by_data")
+
+    def __init__(self, counter: list[int], depth: int) -> None:
+        self.counter = counter
+        self.depth = depth
+        self.by_data = 0
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.counter[0] - self.by_data
+
+    def __setitem__(self, place: Any, version: Any) -> None:
+        self.counter[0] = version + self.by_data
+
+    def note_data(self) -> None:
+        """Count a write for the tensor outside only."""
+        self.by_data += 1
+        self.counter[0] += 1
+
+
+class DataVersion(list):
+    """The version of the `data` of a tensor inside of a transform: outside it is the tensor that is written."""
+
+    __slots__ = ("whole",)
+
+    def __init__(self, whole: LevelVersion) -> None:
+        super().__init__((0,))
+        self.whole = whole
+
+    def __setitem__(self, place: Any, version: Any) -> None:
+        super().__setitem__(place, version)
+        self.whole.note_data()
+
+
+def enter_version(tensor: Tensor, depth: int) -> None:
+    """Give a tensor the version that it has inside of the transform of a depth."""
+    if not tensor.is_inference() and type(share_version(tensor)) in (list, LevelVersion):
+        tensor._mt_version = LevelVersion(share_version(tensor), depth)
+
+
+def leave_version(tensor: Tensor, depth: int) -> None:
+    """Give a tensor the version that it has outside of the transform of a depth."""
+    counter, meta = tensor._mt_version, tensor._mt_meta
+    if type(counter) is LevelVersion and counter.depth == depth:
+        tensor._mt_version = counter.counter
+        if type(meta) is ViewMeta:
+            meta.version += counter.by_data
+
+
+def give_data_version(data: Tensor, tensor: Tensor, depth: int) -> None:
+    """Have what is written through the data of a tensor be written to the tensor outside of the transform of a
+    depth."""
+    if tensor._mt_version is None:
+        enter_version(tensor, depth)
+    counter = tensor._mt_version
+    whole = counter.whole if type(counter) is DataVersion else counter
+    if type(whole) is LevelVersion:
+        data._mt_version = DataVersion(whole)
+
+
 def twin_of(tensor: Tensor, array: Any) -> Tensor:
     """The tensor outside of the graph, on the same memory and with the same version (`detach`)."""
     is_inference = tensor._mt_meta is not None and tensor._mt_meta.inference

@@ -30,7 +30,7 @@ from mindtorch.dispatch.captures import depths_of, is_left_to_a_function, owner_
 from mindtorch.dispatch.tangents import drop_tangent, give_outer_tangents
 from mindtorch.dtype import c_name
 from mindtorch.dtype import dtype as Dtype
-from mindtorch.tensor import OutsideVersion, Tensor, alias_of, autograd_meta, extend_tensor
+from mindtorch.tensor import OutsideVersion, Tensor, alias_of, autograd_meta, extend_tensor, give_data_version
 from mindtorch.warning import warn
 
 _thread = state.thread
@@ -263,6 +263,8 @@ def _stay_where(alias: Tensor, tensor: Tensor) -> None:
     own, edge = owner_of(tensor), noted_edge(tensor)
     if type(tensor._mt_version) is InferenceVersion or (own is not None and tensor.is_inference()):
         alias._mt_version = InferenceVersion((0,))
+    elif own is not None and not own.is_left:
+        give_data_version(alias, tensor, own.depth)
     if own is not None:
         own.data[id(alias)] = alias, tensor
         alias._mt_edge = None if not edge else edge_outside_of(own.depth, edge, tensor._mt_array, is_input_outside=True)

@@ -19,7 +19,7 @@ from mindtorch.dispatch.captures import watching_writes
 from mindtorch.func.arguments import check_outputs, chosen, positions_of, replaced, split_aux
 from mindtorch.func.levels import Level, outside_of_inference, running_transform
 from mindtorch.pytree import TreeSpec, tree_flatten, tree_map
-from mindtorch.tensor import Tensor
+from mindtorch.tensor import Tensor, enter_version
 
 _thread = state.thread
 
@@ -62,6 +62,8 @@ def jvp_of_arguments(
     with _forward_level(directions) as level:  # an op that writes a dual tensor writes its tangent, too
         made = list(map(make_dual, sources, directions))
         level.own.give(made)
+        for dual in made:
+            enter_version(dual, level.graph.depth)
         duals = spec.unflatten(made)
         args = duals if argnums is None else replaced(primals, duals, positions_of(argnums, len(primals)))
         output, aux = split_aux(func(*args), has_aux, _JVP)

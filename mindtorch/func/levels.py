@@ -43,6 +43,8 @@ from mindtorch.tensor import (
     Tensor,
     autograd_meta,
     edge_to,
+    enter_version,
+    leave_version,
     new_object,
     set_output,
     share_version,
@@ -109,11 +111,13 @@ class Level:
         else:
             alias._mt_edge = edge_to(node)
         autograd_meta(alias).requires_grad = True
+        enter_version(alias, self.graph.depth)
         self._inputs[id(alias)] = alias, tensor
         return alias
 
     def keep(self, tensor: Tensor) -> None:
         """Note that a tensor is outside what it is inside, with its tangents of other levels."""
+        leave_version(tensor, self.graph.depth)
         self._released[id(tensor)] = tensor, tensor
         for tangent in _tangents(tensor).values():
             self.keep(tangent)

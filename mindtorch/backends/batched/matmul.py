@@ -68,7 +68,7 @@ def _mv(batch: Batch, input: Any, vector: Any) -> Any:
     if not batch.has(vector):
         return _of_rows("mv", batch, input, vector)
     if not batch.has(input):
-        return run("t", run("mm", input, run("t", batch.front(vector))))
+        return BatchedArray(run("mm", input, run("t", batch.front(vector))), 1, batch.level)
     column = run("unsqueeze", batch.front(vector), 2)
     return run("squeeze.dim", run("bmm", batch.front(input), column), 2)
 
@@ -115,7 +115,9 @@ def _addbmm(batch: Batch, input: Any, left: Any, right: Any, beta: Any, alpha: A
 
 
 def _product(batch: Batch, op: str, left: Any, right: Any) -> Any:
-    return _PRODUCTS[op](batch, left, right) if batch.has(left) or batch.has(right) else run(op, left, right)
+    if not (batch.has(left) or batch.has(right)):
+        return run(op, left, right)
+    return batch.front(batch.wrapped(_PRODUCTS[op](batch, left, right)))
 
 
 def _sum(batch: Batch, input: Any, products: Any, ndim: int, beta: Any, alpha: Any) -> Any:

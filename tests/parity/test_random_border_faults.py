@@ -1,0 +1,66 @@
+"""What whole random programs have found at the borders of transforms: versions of what is written through `data`, and
+which results of `vmap` are views.
+
+For each kind of fault there are short programs whose last line is compared.
+"""
+
+import pytest
+
+from tests.parity.programs import assert_same
+from tests.parity.test_random_faults import value_of
+
+# What stands in front of the lines of a kind.
+BEFORE = {
+    "versions of what is written through data": """
+seen = []
+def note(*tensors): seen.append([t._version for t in tensors])
+def inference(f): return T.inference_mode()(f)()
+x, w = T.ones(3), T.ones(3, requires_grad=True)
+def twice(t): return t.data.mul_(2)""",
+    "results of vmap that are views": "x, m = T.ones(2, 3), T.ones(4, 3)\n"
+    "facts = lambda t: (t._is_view(), t[:]._base is t, t.shape, t.stride())",
+}
+KINDS = {
+    "versions of what is written through data": [
+        f"def f(a):\n    {write}\n    return {value}\n"
+        f"r = {call}; note(*r); (seen, x._version, [t.tolist() for t in r])"
+        for write in (
+            *(
+                "twice(a), note(a, a[1:])",
+                "d = a.data\n    d[1:] = a[1:]\n    note(a, d)",
+                "d = a.data\n    inference(lambda: d.mul_(2)), note(a, d)",
+            ),
+            *("d = a.data\n    e = d.data\n    e.square_(), d[0].mul_(2), note(a, d, e)", "twice(a.detach()), note(a)"),
+            *("c = a * 1\n    d = c.data\n    d.mul_(2), note(a, c, d)", "twice(a[0])", "b = a * a\n    twice(a)"),
+        )
+        for value in ("a * 1, a * 1", "a, a.detach()", "a.data, a[1:]", "(lambda k: (k, twice(k)))(a * 1)")
+        for call in ("T.func.vjp(f, x)[0]", "T.func.jvp(f, (x,), (x * 1,))[0]", "T.func.vjp(f, x.view(3)[:])[0]")
+    ]
+    + [
+        "T.func.grad(lambda a: (twice(a), a.sum())[1])(x.view(3)); x._version",
+        "y = x * w; T.func.grad(lambda a: (twice(a), a.sum())[1])(x); y.sum().backward()",
+        "y = x[:2] * w[:2]; T.func.jvp(lambda a: (twice(a), a)[1], (x,), (x * 1,)); y.sum().backward()",
+        "y = T.func.grad(lambda a: (a.square(), twice(a))[0].sum())(x); (y, x._version)",
+        "z = T.ones(2, 3); y = T.vmap(T.func.grad(lambda a: (twice(a), a.sum())[1]))(z); (y, z._version)",
+        "y = T.func.vjp(lambda a: (a * 1, twice(a))[0], x)[0]; y.mul_(2); (y._version, x._version)",
+        "y = T.func.vjp(lambda a: (lambda k: (twice(k), k)[1])(a * 1), x)[0]; y.mul_(2); (y._version, x._version)",
+    ],
+    "results of vmap that are views": [
+        f"facts(T.vmap(lambda a: {product}, in_dims={of}, out_dims={to})({given}))"
+        for product in ("m @ a", "m.mv(a)", "T.addmv(m[:, 0], m, a)", "m[0] @ a", "m[None] @ a", "m.mv(a).sin()")
+        for of, given in ((0, "x"), (1, "x.mT"), (1, "T.ones(3, 2)"))
+        for to in ((0, 1) if product[:4] != "m[0]" else (0,))
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(f"{BEFORE.get(kind, '')}\n{code}", id=f"{kind}: {code[-60:]}")
+        for kind, codes in KINDS.items()
+        for code in codes
+    ],
+)
+def test_program(code):
+    assert_same(lambda T: value_of(code, T))
