@@ -9,7 +9,7 @@ from typing import Any
 
 from mindtorch import state
 from mindtorch.autograd.detaching import DetachedInside
-from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, edge_of, noted_edge
+from mindtorch.autograd.history import IN_CUSTOM_FUNCTION, NOWHERE, edge_of, noted_edge
 from mindtorch.autograd.hooks_in_levels import is_over
 from mindtorch.autograd_meta import ViewMeta, edge_left, takes_part
 from mindtorch.batched_array import BatchedArray
@@ -29,8 +29,10 @@ def is_hidden(tensor: Tensor) -> bool:
         return False
     if _is_marked(tensor._mt_meta):
         return True
+    if own.is_left:
+        return not requires_grad_outside(tensor)
     edge = _edge_or_that_of_base(tensor)
-    return edge is not None and not _leads_to(edge[0], None if own.is_left else own)
+    return edge is not None and not _leads_to(edge[0], own)
 
 
 def _is_marked(meta: Any) -> bool:
@@ -40,7 +42,7 @@ def _is_marked(meta: Any) -> bool:
 
 def is_shown_as_leaf(tensor: Tensor) -> bool:
     """Whether nothing is shown of a tensor's place in the graph; that of an input need not be known."""
-    edge = noted_edge(tensor)
+    edge = edge_in_function(noted_edge(tensor))
     return bool(edge and edge[0].begins) or is_hidden(tensor)
 
 
@@ -48,8 +50,21 @@ def requires_grad_outside(tensor: Tensor) -> bool:
     """Whether a tensor requires grad outside of all transforms, which is where the forward of a Function runs."""
     if not _thread.transforms:
         return takes_part(tensor)
-    edge = _edge_or_that_of_base(tensor)
-    return edge is not None and _leads_to(edge[0], None)
+    edge = _outside_of_inputs(_edge_or_that_of_base(tensor))
+    return edge is not None and (edge is NOWHERE or _leads_to(edge[0], None))
+
+
+def edge_in_function(edge: Any) -> Any:
+    """The edge that is shown of a tensor, given that inside of the transform: to the forward of a custom Function, an
+    input is what the transform was given."""
+    own = _thread.own_tensors
+    return _outside_of_inputs(edge) if own is not None and own.is_left else edge
+
+
+def _outside_of_inputs(edge: Any) -> Any:
+    while edge and edge[0].begins and not edge[0].accumulates:
+        edge = edge[0].given
+    return edge
 
 
 def is_recorded(tensor: Tensor) -> bool:
@@ -105,7 +120,7 @@ def _leads_to(node: Any, own: OwnTensors | None) -> bool:
             if node.accumulates:
                 is_own = not is_over(node) and (own is None or own.made.has(node.leaf))
             else:
-                is_own = own is not None and node.depth == own.depth
+                is_own = node.requires_grad_outside if own is None else node.depth == own.depth
             if is_own:
                 return True
         if type(node) is DetachedInside:

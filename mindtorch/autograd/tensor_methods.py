@@ -22,7 +22,7 @@ from mindtorch.autograd.history import (
 from mindtorch.autograd.hooks import RemovableHandle, add_hook, registering
 from mindtorch.autograd.hooks_in_levels import HooksInside, in_its_level, shown_node
 from mindtorch.autograd.node import Node
-from mindtorch.autograd.shown_levels import is_hidden, is_shown_as_leaf
+from mindtorch.autograd.shown_levels import edge_in_function, is_hidden, is_shown_as_leaf
 from mindtorch.autograd_meta import AutogradMeta, edge_left, takes_part
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
@@ -78,7 +78,7 @@ class FlagMethods:
         if edge is None:
             if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_shown_as_leaf(self):
                 return None
-            edge = self._mt_edge or edge_of(self)
+            edge = edge_in_function(self._mt_edge or edge_of(self))
         if not edge or edge[0].begins:
             return None
         return shown_node(edge)[0] if state.batch_levels else edge[0]
@@ -89,7 +89,7 @@ class FlagMethods:
         if edge is None:
             if (_thread.transforms or type(self._mt_array) is BatchedArray) and is_shown_as_leaf(self):
                 return True
-            edge = self._mt_edge or edge_of(self)
+            edge = edge_in_function(self._mt_edge or edge_of(self))
         return not edge or edge[0].begins
 
     @property
@@ -265,13 +265,13 @@ def _stay_where(alias: Tensor, tensor: Tensor) -> None:
         alias._mt_version = InferenceVersion((0,))
     elif own is not None and not own.is_left:
         give_data_version(alias, tensor, own.depth)
-    if own is not None:
+    if own is not None and not own.is_left:
         own.data[id(alias)] = alias, tensor
         alias._mt_edge = None if not edge else edge_outside_of(own.depth, edge, tensor._mt_array, is_input_outside=True)
         if alias._mt_edge is not None and own.records_outside:
             autograd_meta(alias).is_recorded_data = True
         give_outer_tangents(alias, tensor, own.depth)
-    elif _thread.own_tensors is not None:
+    elif own is None and _thread.own_tensors is not None:
         _thread.own_tensors.made.discard(alias)
 
 

@@ -60,13 +60,14 @@ _NO_HOOKS = (
 
 
 class LevelInput(ConnectedNode):
-    """Where the graph of a level begins; tensors that have it look like leaves. `depth`: how many transforms run."""
+    """Where the graph of a level begins; tensors that have it look like leaves. `depth`: how many transforms run;
+    `given`: the edge of what the transform was given, whether it is recorded outside or not."""
 
-    __slots__ = ("is_open", "depth", "requires_grad_outside", "leaf", "array", "graph")
+    __slots__ = ("is_open", "depth", "requires_grad_outside", "leaf", "array", "graph", "given")
 
     begins = True
 
-    def __init__(self, outer_edge: Any, alias: Any) -> None:
+    def __init__(self, outer_edge: Any, alias: Any, given: Any) -> None:
         node_base.levels_in_use = True
         super().__init__((outer_edge or None,))
         set_output(self, alias._mt_array)
@@ -76,6 +77,7 @@ class LevelInput(ConnectedNode):
         self.leaf = ref(alias)
         self.array = alias._mt_array
         self.graph: GraphOver | None = None  # once the transform is over
+        self.given = given
 
     def apply(self, edges: tuple, *grads: Any) -> tuple:
         return grads
@@ -99,12 +101,12 @@ class Level:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(tensor)}")
         if not (tensor.is_floating_point() or tensor.is_complex()):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        is_readable = not (self.records_outside and is_out_of_date(tensor))
-        outer_edge = edge_of(tensor) if self.records_outside and is_readable else None
+        given = None if is_out_of_date(tensor) else edge_of(tensor)
+        outer_edge = given if self.records_outside else None
         alias = _alias(tensor)
         if tensor.is_inference():
             alias._mt_version = InferenceVersion((0,))
-        node = LevelInput(outer_edge, alias)
+        node = LevelInput(outer_edge, alias, given)
         self._nodes.append(node)
         if self.records_outside and _may_become_unreadable(tensor):
             _follow_outside(alias, tensor, node)

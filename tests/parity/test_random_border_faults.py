@@ -1,5 +1,5 @@
-"""What whole random programs have found at the borders of transforms: versions of what is written through `data`, and
-which results of `vmap` are views.
+"""What whole random programs have found at the borders of transforms: versions of what is written through `data`, which
+results of `vmap` are views, and what the forward of a custom Function sees of its inputs.
 
 For each kind of fault there are short programs whose last line is compared.
 """
@@ -17,6 +17,22 @@ def note(*tensors): seen.append([t._version for t in tensors])
 def inference(f): return T.inference_mode()(f)()
 x, w = T.ones(3), T.ones(3, requires_grad=True)
 def twice(t): return t.data.mul_(2)""",
+    "inputs in the forward of a Function": """
+seen = []
+class F(T.autograd.Function):
+    @staticmethod
+    def forward(a): return (note(a), a * 2)[1]
+    @staticmethod
+    def setup_context(ctx, inputs, output): pass
+    @staticmethod
+    def backward(ctx, grad): return grad
+F = F.apply
+def note(a):
+    for t in (a, a[0], a.mT, a * 1, a.detach(), a.data):
+        seen.append((t.requires_grad, t.is_leaf, t.grad_fn and t.grad_fn.name()))
+no = lambda f: T.no_grad()(f)
+x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)
+h = w * 1; v = no(lambda: h[:])(); u = no(lambda: w[:])()""",
     "results of vmap that are views": "x, m = T.ones(2, 3), T.ones(4, 3)\n"
     "facts = lambda t: (t._is_view(), t[:]._base is t, t.shape, t.stride())",
 }
@@ -44,6 +60,20 @@ KINDS = {
         "z = T.ones(2, 3); y = T.vmap(T.func.grad(lambda a: (twice(a), a.sum())[1]))(z); (y, z._version)",
         "y = T.func.vjp(lambda a: (a * 1, twice(a))[0], x)[0]; y.mul_(2); (y._version, x._version)",
         "y = T.func.vjp(lambda a: (lambda k: (twice(k), k)[1])(a * 1), x)[0]; y.mul_(2); (y._version, x._version)",
+    ],
+    "inputs in the forward of a Function": [
+        f"{call.replace('given', given)}; seen"
+        for given in ("w", "h", "x", "h.mT", "v", "u")
+        for call in (
+            *(
+                "T.func.vjp(F, given)",
+                "no(T.func.vjp)(F, given)",
+                "T.func.vjp(no(F), given)",
+                "T.func.jacrev(F)(given)",
+            ),
+            *("T.func.vjp(lambda a: F(a * 1), given)", "T.func.vjp(lambda a: F(given), x)", "F(given)"),
+            *("T.func.vjp(lambda b: T.func.vjp(F, b)[1](b)[0], given)", "T.func.vjp(lambda a: F(a[:1]), given)"),
+        )
     ],
     "results of vmap that are views": [
         f"facts(T.vmap(lambda a: {product}, in_dims={of}, out_dims={to})({given}))"
