@@ -1,5 +1,5 @@
 """What whole random programs have found at the borders of transforms: versions of what is written through `data`, which
-results of `vmap` are views, and what the forward of a custom Function sees of its inputs.
+results of `vmap` are views and of what, and what the forward of a custom Function sees of its inputs.
 
 For each kind of fault there are short programs whose last line is compared.
 """
@@ -33,6 +33,8 @@ def note(a):
 no = lambda f: T.no_grad()(f)
 x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)
 h = w * 1; v = no(lambda: h[:])(); u = no(lambda: w[:])()""",
+    "samples that a view leaves where they are": "p = T.ones(1, 2, 1, 4, requires_grad=True)\n"
+    "facts = lambda t: (t._is_view(), t.shape, t.stride(), t.is_leaf, t.grad_fn and t.grad_fn.name())",
     "results of vmap that are views": "x, m = T.ones(2, 3), T.ones(4, 3)\n"
     "facts = lambda t: (t._is_view(), t[:]._base is t, t.shape, t.stride())",
 }
@@ -75,6 +77,15 @@ KINDS = {
             *("T.func.vjp(lambda b: T.func.vjp(F, b)[1](b)[0], given)", "T.func.vjp(lambda a: F(a[:1]), given)"),
         )
     ],
+    "samples that a view leaves where they are": [
+        f"facts(T.vmap(T.no_grad()(lambda a: {view}), in_dims={of}, out_dims={to})(p))"
+        for view in (
+            *("a.squeeze()", "a.squeeze(0)", "a.squeeze(-1)", "a.squeeze((0, 1))", "a.squeeze(())", "a[...]"),
+            *("a.detach()", "a.squeeze(0).squeeze(0)", "a[0].squeeze_(0)", "a.squeeze((0, 0))", "a.squeeze(3)"),
+        )
+        for of, to in ((0, 0), (1, 0), (1, 1), (2, 0), (3, 0), (3, 1), (3, -1))
+    ]
+    + [f"T.vmap(lambda a: a.squeeze({dim}))(T.ones({size}))" for dim in ("", "0") for size in (1, 3)],
     "results of vmap that are views": [
         f"facts(T.vmap(lambda a: {product}, in_dims={of}, out_dims={to})({given}))"
         for product in ("m @ a", "m.mv(a)", "T.addmv(m[:, 0], m, a)", "m[0] @ a", "m[None] @ a", "m.mv(a).sin()")

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 
 import mindtorch
 from tests.parity.programs import assert_same
 from tests.parity.random_differences import INSTEAD, difference_of_errors
+from tests.parity.random_notes import noted
 from tests.parity.random_writer import make
 
 # What stands in front of the lines of a kind.
@@ -403,6 +405,14 @@ def test_refused_axes():
         RuntimeError, match="^torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: tens"
     ):
         mindtorch.meshgrid(mindtorch.ones(2), mindtorch.ones(2, 2), indexing="xy")
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
+def test_what_is_noted_of_a_dtype_that_mindtorch_has_not():
+    """A program that looks at such a result goes on, as one does that has made it."""
+    half = noted([torch.ones(2, dtype=torch.complex32)], torch)
+    assert noted([mindtorch.ones(2, dtype=mindtorch.complex64)], mindtorch) == half
+    assert noted([mindtorch.ones(2, dtype=mindtorch.complex64)] * 2, mindtorch) != half
 
 
 def test_one_refusal_is_not_any_other():

@@ -83,7 +83,7 @@ from mindtorch.backends.batched.views import sized as sized
 from mindtorch.backends.batched.views import sized_copy as sized_copy
 from mindtorch.backends.batched.views import sizes as sizes
 from mindtorch.backends.batched.views import spread_over_level as spread_over_level
-from mindtorch.backends.batched.views import squeeze_all as squeeze_all
+from mindtorch.backends.batched.views import squeeze as squeeze
 from mindtorch.backends.batched.views import transpose_matrix as transpose_matrix
 from mindtorch.backends.batched.views import unfold as unfold
 from mindtorch.backends.batched.views import unsqueeze as unsqueeze

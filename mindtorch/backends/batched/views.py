@@ -38,7 +38,7 @@ def _of_one_element(op: str, batch: Batch, input: Any, options: Sequence[Any]) -
 
 
 _TAKE_PARTS = frozenset(("select.int", "slice.Tensor", "split.Tensor", "split_with_sizes", "unbind.int"))
-_KEEP_NO_DIMENSION = frozenset(("transpose.int", "squeeze.dim", "squeeze.dims"))
+_KEEP_NO_DIMENSION = frozenset(("transpose.int",))
 
 
 def reinterpreted(op: str, promotion: None) -> Kernel:
@@ -91,12 +91,15 @@ def transpose_matrix(op: str, promotion: None) -> Kernel:
     return batched(op, rule)
 
 
-def squeeze_all(op: str, promotion: None) -> Kernel:
-    """`squeeze()` must not take the samples away, should there be one only."""
+def squeeze(op: str, promotion: None) -> Kernel:
+    """The samples stay where they are, and are not taken away, should there be one only."""
 
-    def rule(batch: Batch, input: Any) -> Any:
-        ones = tuple([dim + 1 for dim, size in enumerate(input.shape) if size == 1])
-        return run("squeeze.dims", batch.front(input), ones)
+    def rule(batch: Batch, input: Any, dim: int | Ints | None = None) -> Any:
+        dims = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+        named = shifted_dims(tuple(dims), input.ndim)  # refuses wrong ones, of a sample without dimensions, too
+        places = [place - (place <= input.bdim) for place in named if input.ndim]
+        gone = [place for place in places if place < input.bdim and input.inner.shape[place] == 1]
+        return BatchedArray(run("squeeze.dims", input.inner, tuple(places)), input.bdim - len(gone), batch.level)
 
     return batched(op, rule)
 
