@@ -16,12 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch import state
-from mindtorch.autograd_meta import DEFAULT, AutogradMeta, ViewMeta
+from mindtorch.autograd_meta import DEFAULT, AutogradMeta, ViewMeta, note_inference_leaf
 from mindtorch.batched_array import BatchedArray, Level, levels_of
 from mindtorch.dispatch.namespace import ops
 from mindtorch.geometry import strides_of
 from mindtorch.size import size_of
-from mindtorch.tensor import ASK, Tensor, autograd_meta, new_object, share_version, view_of
+from mindtorch.tensor import ASK, Tensor, alias_of, autograd_meta, new_object, share_version, view_of
 
 _thread = state.thread
 
@@ -130,6 +130,9 @@ def _view(op: Callable, source: Tensor, args: tuple, replay: tuple, moves: bool 
 def _crossed(op: Callable, source: Tensor, args: tuple, moves: bool) -> Tensor:
     """The result of an op, whose place in the graph is that of the input whatever grad mode is, unless the samples are
     moved to another dimension, which is an op to programs, too."""
+    if source.is_inference() and source._mt_edge:  # what a Function has returned is recorded in any mode
+        edge, source = source._mt_edge, alias_of(source)
+        source._mt_edge = edge
     records = not _is_from_another_mode(source)
     if moves or source._mt_edge is None or records is _thread.grad_enabled:
         return op(source, *args)
@@ -154,7 +157,10 @@ def _as_view(fresh: Tensor, source: Tensor, replay: tuple, moves: bool = False) 
     if type(fresh) is not Tensor:
         return fresh
     if source.is_inference():
-        autograd_meta(fresh).inference = True
+        meta = autograd_meta(fresh)
+        meta.inference = True
+        if fresh._mt_edge:
+            note_inference_leaf(meta)
         return fresh
     view = view_of(source, fresh._mt_array, None, replay)
     own = view._mt_meta

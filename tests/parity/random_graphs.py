@@ -152,7 +152,8 @@ def _class_of(w: Writer, f: Function, names: list[str]) -> str:
     backward = ["def backward(ctx, grad):", f"    {arguments}, = ctx.saved_tensors"]
     backward += w.pick([[], ["    note('needs', *ctx.needs_input_grad, grad)"]])
     backward += [f"    return {', '.join(_formula(w, each, f) for each in given)}"]
-    lines = ["generate_vmap_rule = True"] if w.chance(0.7) else []
+    has_rule = w.chance(0.7) and not any("mark_non" in line for line in forward)  # torch forgets the mark inside vmap
+    lines = ["generate_vmap_rule = True"] if has_rule else []
     lines += ["@staticmethod", *forward, "@staticmethod", *backward]
     if w.chance(0.6):
         shape = tuple(f.result.shape)

@@ -376,6 +376,25 @@ def derivative_of_the_tangent_of_a_quotient(T: Any) -> tuple[Any, Any]:
 
 
 @wrong
+def samples_that_are_marked_as_constants(T: Any) -> tuple[Any, Any]:
+    """What a Function marks as not differentiable requires no grad, for samples as without them."""
+
+    class Marked(T.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple, output: Any) -> None:
+            ctx.mark_non_differentiable(output)
+
+    x = T.ones(2, requires_grad=True)
+    return T.vmap(Marked.apply)(x).requires_grad, Marked.apply(x).requires_grad
+
+
+@wrong
 def arc_tangent_of_equal_numbers(T: Any) -> tuple[Any, Any]:
     """What an op computes for an element does not depend on how many others there are."""
     numbers = T.arange(1.0, 65.0)

@@ -1,5 +1,5 @@
 """What whole random programs have found at the borders of transforms: versions of what is written through `data`, which
-results of `vmap` are views and of what, and what the forward of a custom Function sees of its inputs.
+results of `vmap` are views and of what, and custom Functions: what they see and make in inference mode.
 
 For each kind of fault there are short programs whose last line is compared.
 """
@@ -35,6 +35,19 @@ x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)
 h = w * 1; v = no(lambda: h[:])(); u = no(lambda: w[:])()""",
     "samples that a view leaves where they are": "p = T.ones(1, 2, 1, 4, requires_grad=True)\n"
     "facts = lambda t: (t._is_view(), t.shape, t.stride(), t.is_leaf, t.grad_fn and t.grad_fn.name())",
+    "results of a Function in inference mode that vmap returns": """
+def inference(f): return T.inference_mode()(f)()
+class F(T.autograd.Function):
+    generate_vmap_rule = True
+    @staticmethod
+    def forward(a): return inference(lambda: run(a))
+    @staticmethod
+    def setup_context(ctx, inputs, output): pass
+    @staticmethod
+    def backward(ctx, grad): return grad * 3
+F = F.apply
+facts = lambda t: (t.requires_grad, t.is_leaf, t.is_inference(), t._is_view())
+x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)""",
     "results of vmap that are views": "x, m = T.ones(2, 3), T.ones(4, 3)\n"
     "facts = lambda t: (t._is_view(), t[:]._base is t, t.shape, t.stride())",
 }
@@ -86,6 +99,15 @@ KINDS = {
         for of, to in ((0, 0), (1, 0), (1, 1), (2, 0), (3, 0), (3, 1), (3, -1))
     ]
     + [f"T.vmap(lambda a: a.squeeze({dim}))(T.ones({size}))" for dim in ("", "0") for size in (1, 3)],
+    "results of a Function in inference mode that vmap returns": [
+        f"run = lambda a: {value}; y = {call}; r = facts(y); r[0] and y.backward(T.ones(y.shape)); (r, y, w.grad)"
+        for value in ("a * 2", "a.cumsum(-1)")
+        for call in (
+            *("T.vmap(F)(w)", "T.vmap(F, out_dims=-1)(w)", "T.vmap(F, in_dims=1)(w)", "T.vmap(T.vmap(F))(w)"),
+            *("T.vmap(lambda a: F(a) * 3)(w)", "T.vmap(F)(x)", "T.no_grad()(T.vmap(F))(w)", "F(w)"),
+            *("T.vmap(lambda a: F(a).sum())(w)", "T.vmap(lambda a: inference(lambda: F(a)))(w)"),
+        )
+    ],
     "results of vmap that are views": [
         f"facts(T.vmap(lambda a: {product}, in_dims={of}, out_dims={to})({given}))"
         for product in ("m @ a", "m.mv(a)", "T.addmv(m[:, 0], m, a)", "m[0] @ a", "m[None] @ a", "m.mv(a).sin()")
