@@ -353,7 +353,7 @@ def same_object(tensor: Tensor) -> Any:
 def in_place_of(tensor: Tensor, array: Any) -> Tensor:
     """A tensor of another array, with the version of this one and its place in the graph."""
     stand_in = wrap(array, None, False)
-    stand_in._mt_version = share_version(tensor)
+    stand_in._mt_version = tensor._mt_version if tensor.is_inference() else share_version(tensor)
     stand_in._mt_edge = tensor._mt_edge
     stand_in._mt_meta = tensor._mt_meta
     if _thread.own_tensors is not None:

@@ -86,6 +86,11 @@ INSTEAD = (
         "a kernel of its own for another order of memory",
     ),
     Instead(
+        r"The data of a tensor cannot be written in place inside of a transform",
+        r"is being (used in an in-place operation|modified inplace)",
+        "mindtorch refuses every write that is recorded outside, torch those to leaves and to some views",
+    ),
+    Instead(
         r"matmul\(\): functions with out=",
         r"both arguments to matmul need to be at least 1D",
         "torch looks at the dimensions first",

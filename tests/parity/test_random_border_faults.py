@@ -48,6 +48,7 @@ class F(T.autograd.Function):
 F = F.apply
 facts = lambda t: (t.requires_grad, t.is_leaf, t.is_inference(), t._is_view())
 x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)""",
+    "captured tensors of inference mode": "x = T.ones(4)\nwith T.inference_mode(): i, e = T.ones(4), T.ones(0)",
     "results of vmap that are views": "x, m = T.ones(2, 3), T.ones(4, 3)\n"
     "facts = lambda t: (t._is_view(), t[:]._base is t, t.shape, t.stride())",
 }
@@ -107,6 +108,12 @@ KINDS = {
             *("T.vmap(lambda a: F(a) * 3)(w)", "T.vmap(F)(x)", "T.no_grad()(T.vmap(F))(w)", "F(w)"),
             *("T.vmap(lambda a: F(a).sum())(w)", "T.vmap(lambda a: inference(lambda: F(a)))(w)"),
         )
+    ],
+    "captured tensors of inference mode": [
+        f"v = {view}; T.vmap(lambda a: ({op}, a)[1])(x); {then}"
+        for view in ("i", "i[:2]", "i.view(4, 1)", "e.view(0, 1)")
+        for op in ("T.eq(v, a)", "v * a", "a * v", "T.maximum(v, a)", "T.where(v > 0, a, v)")
+        for then in ("v.mul_(2)", "v._version", "(v.requires_grad, v.is_inference(), v * 2)")
     ],
     "results of vmap that are views": [
         f"facts(T.vmap(lambda a: {product}, in_dims={of}, out_dims={to})({given}))"
