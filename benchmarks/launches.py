@@ -1,13 +1,16 @@
 """What a launch on the NPU costs above the two calls of ACLNN that it is: `make bench-npu`; needs a C compiler.
 
-Every kernel of the table that launches, on the first small sample that reaches it. Three things are timed in turn,
-round by round, and the fastest round counts: the call as programs make it, the kernel on its arrays, and the two calls
-of each launch with descriptors and workspace that are there already. The stream is paused, so that the simulated device
-computes nothing meanwhile, and what is measured is the program's side alone.
+Every kernel of the table that launches, on the first small sample that reaches it. Three things are timed in turn: the
+call as programs make it, the kernel on its arrays, and the two calls of each launch with descriptors and workspace that
+are there already. The stream is paused, so that the simulated device computes nothing meanwhile, and what is measured
+is the program's side alone.
+
+Other programs on the machine only ever make a call slower, so the fastest batch of each counts. Batches are short, for
+few of them to be interrupted. The whole table is gone through several times, and a case is left each time when so many
+rounds have brought nothing faster.
 """
 
 import argparse
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,11 +18,14 @@ from contextlib import contextmanager
 from ctypes import byref, c_uint64, c_void_p
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
+from unittest.mock import patch
 
 import mindtorch as torch
+from mindtorch.backends.npu.launch import aclnn
 from mindtorch.backends.npu.runtime import allocator, stream
 from mindtorch.dispatch.registry import find_op, kernel_table
 from tests.device.sweep import moved
@@ -28,8 +34,9 @@ from tests.npu import simulator
 
 RESULTS = Path(__file__).with_name("launches.md")
 LIMIT = 12  # microseconds that a launch may cost above its two calls
+LASTING = 8  # rounds without a faster batch after which a case is left
 Work = Callable[[], Any]
-Seen = tuple[Any, tuple[Any, ...], dict[str, Any]]  # what was called, with what
+Launch = tuple[Any, tuple[Any, ...]]  # what was called, with what
 DTYPES = ("float32", "int64", "bool")
 
 
@@ -40,7 +47,7 @@ class Case:
     name: str
     work: Work
     kernel: Work
-    launches: list[tuple[Any, tuple[Any, ...]]] = field(default_factory=list)
+    launches: list[Launch] = field(default_factory=list)
     is_generated: bool = True
 
 
@@ -49,9 +56,15 @@ class Figures:
     """Of a case: microseconds of the call, of its kernel, and of the two calls of ACLNN of each launch."""
 
     case: Case
-    work: float
-    kernel: float
-    calls: float
+    work: float = inf
+    kernel: float = inf
+    calls: float = inf
+
+    def improve(self, *found: float) -> bool:
+        """Take the times of a round that are faster; whether one of them is, by more than the clock can tell."""
+        before = self.work, self.kernel, self.calls
+        self.work, self.kernel, self.calls = map(min, before, found)
+        return any(new < 0.99 * old for new, old in zip(found, before))
 
     @property
     def above(self) -> float:
@@ -67,52 +80,36 @@ class Figures:
 # -------------------- finding the calls --------------------
 
 
-class _Recorder:
-    """Stands where a prepared call or a kernel stands, and notes what arrives."""
-
-    def __init__(self, call: Any, seen: list[Seen]) -> None:
-        self.call = call
-        self.seen = seen
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Launches that are refused are none; what the call comes to instead is not timed."""
-        result = self.call(*args, **kwargs)
-        self.seen.append((self.call, args, kwargs))
-        return result
-
-    def __getattr__(self, name: str) -> Any:  # what else calls have is not timed
-        return getattr(self.call, name)
-
-
 @contextmanager
-def recorded_launches() -> Iterator[list[Seen]]:
-    """The launches of the block, with their arrays and numbers."""
-    from_launch = sys.modules["mindtorch.backends.npu.launch"].aclnn
-    modules = [each for name, each in sys.modules.items() if ".npu." in name]
-    places = [(each, name, call) for each in modules for name, call in vars(each).items() if type(call) is from_launch]
-    seen: list[Seen] = []
-    for module, name, call in places:
-        setattr(module, name, _Recorder(call, seen))
-    try:
+def recorded_launches() -> Iterator[list[Launch]]:
+    """The launches of the block, with their arrays and numbers. Those that are refused are none."""
+    plain = aclnn.__call__
+    seen: list[Launch] = []
+
+    def noting(call: Any, *given: Any) -> None:
+        plain(call, *given)
+        seen.append((call, given))
+
+    with patch.object(aclnn, "__call__", noting):
         yield seen
-    finally:
-        for module, name, call in places:
-            setattr(module, name, call)
 
 
 @contextmanager
-def recorded_kernel(op: str) -> Iterator[list[Seen]]:
+def recorded_kernel(op: str) -> Iterator[list[tuple[Any, tuple[Any, ...], dict[str, Any]]]]:
     """The calls of an op's kernel in the block."""
     table, array_class = kernel_table(op), type(torch.empty(1, device="npu")._mt_array)
-    kernel = table.get(array_class)
-    seen: list[Seen] = []
-    if kernel is not None:
-        table[array_class] = _Recorder(kernel, seen)
-    try:
+    seen: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
+    if array_class not in table:
         yield seen
-    finally:
-        if kernel is not None:
-            table[array_class] = kernel
+        return
+    kernel = table[array_class]
+
+    def noting(*args: Any, **kwargs: Any) -> Any:
+        seen.append((kernel, args, kwargs))
+        return kernel(*args, **kwargs)
+
+    with patch.dict(table, {array_class: noting}):
+        yield seen
 
 
 def spellings(op: Any) -> Iterator[Callable[..., Any]]:
@@ -161,7 +158,7 @@ def _recorded(op: Any, work: Work) -> Case | None:
         return None
     kernel, args, kwargs = kernels[0]
     del result
-    case = Case(op.name, work, partial(kernel, *args, **kwargs), [(call, given) for call, given, _ in launches])
+    case = Case(op.name, work, partial(kernel, *args, **kwargs), launches)
     case.is_generated = kernel.__module__.split(".")[-3:-1] == ["kernels", "npu"]
     return case
 
@@ -172,7 +169,7 @@ def _recorded(op: Any, work: Work) -> Case | None:
 class Prepared:
     """The two calls of each launch of a case, with everything that they take."""
 
-    def __init__(self, launches: list[tuple[Any, tuple[Any, ...]]]) -> None:
+    def __init__(self, launches: list[Launch]) -> None:
         self.size, self.executor = c_uint64(), c_void_p()
         self.own = stream.current(0)
         self.kept: list[Any] = []
@@ -211,12 +208,15 @@ def seconds(function: Work, calls: int) -> float:
 
 
 @torch.no_grad()
-def measured(case: Case, rounds: int, calls: int) -> Figures:
-    prepared = Prepared(case.launches)
+def visit(figures: Figures, calls: int) -> None:
+    """Time a case until it gets no faster."""
+    prepared = Prepared(figures.case.launches)
     torch.npu.synchronize()
     with simulator.start().idle():
-        rows = [[seconds(each, calls) * 1e6 for each in (case.work, case.kernel, prepared)] for _ in range(rounds)]
-    return Figures(case, *map(min, zip(*rows)))
+        since = 0
+        while since < LASTING:
+            found = [seconds(each, calls) * 1e6 for each in (figures.case.work, figures.case.kernel, prepared)]
+            since = 0 if figures.improve(*found) else since + 1
 
 
 # -------------------- the report --------------------
@@ -256,8 +256,8 @@ def _summary(what: str, above: list[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=[], help="only these ops; the results file is left alone")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--calls", type=int, default=40, help="calls of a round")
+    parser.add_argument("--visits", type=int, default=3, help="how often the table is gone through")
+    parser.add_argument("--calls", type=int, default=20, help="calls of a batch")
     options = parser.parse_args()
     simulator.start()
     warnings.simplefilter("ignore")
@@ -266,7 +266,9 @@ def main() -> None:
         for form in filter(None, (op, variant(op, "inplace"))):
             if not options.only or form.name in options.only:
                 case = case_of(form)
-                figures += [measured(case, options.rounds, options.calls)] if case else []
+                figures += [Figures(case)] if case else []
+    for each in figures * options.visits:
+        visit(each, options.calls)
     text = report(figures)
     print(text)
     if not options.only:

@@ -108,8 +108,13 @@ def dtype_of(value: Any, function: str, name: str, position: int | None = None) 
     raise wrong_value(function, name, position, "torch.dtype", value)
 
 
+_INTS = {int}
+
+
 def ints_of(value: Any, function: str, name: str, position: int | None = None) -> tuple[int, ...]:
     """The tuple of an `int[]` argument: any list, tuple or Size of ints."""
+    if type(value) is list and {*map(type, value)} == _INTS:
+        return tuple(value)
     if value is ...:
         raise missing_argument(function, name)
     if not isinstance(value, (list, tuple)):

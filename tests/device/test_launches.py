@@ -3,11 +3,13 @@
 import gc
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
 import mindtorch as torch
-from mindtorch.backends.npu.runtime import allocator
+from mindtorch.backends.npu.runtime import allocator, descriptors, device
 from mindtorch.dispatch.registry import kernel_table
 from tests.device.conftest import IS_NPU
 from tests.device.sweep import cases, moved
@@ -181,9 +183,34 @@ def test_a_finalizer_may_launch_between_the_phases(simulated, monkeypatch):
         return allocate(pool, nbytes, own)
 
     out = torch.empty(4, device="npu")
+    torch.npu.empty_cache()  # no workspace is kept
     monkeypatch.setattr(allocator.Pool, "allocate", allocate_later)
     torch.add(x, 1, out=out)
     assert out.tolist() == expected and meanwhile[1] == [0, 3, 6, 9]
+
+
+def test_threads_launch_with_one_new_array(simulated, monkeypatch):
+    """One of them makes its descriptor, which no other one replaces before the call has it."""
+    making, launching = threading.Barrier(2, timeout=0.5), threading.Barrier(2, timeout=20)
+
+    def together(barrier, function):
+        def call(*args):
+            result = function(*args)
+            with suppress(threading.BrokenBarrierError):  # the other one may have nothing to make
+                barrier.wait()
+            return result
+
+        return call
+
+    outs = [torch.empty(3, 2, device="npu") for _ in range(2)]
+    torch.mul(outs[0], 3, out=outs[1]), torch.mul(outs[1], 3, out=outs[0])
+    x = torch.ones(2, 3, device="npu").t()
+    monkeypatch.setattr(descriptors, "_new_tensor", together(making, descriptors._new_tensor))
+    monkeypatch.setattr(device, "use", together(launching, device.use))
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda out: torch.mul(x, 3, out=out), outs))
+    monkeypatch.undo()
+    assert [out.tolist() for out in outs] == [[[3, 3]] * 3] * 2
 
 
 # -------------------- asynchronous --------------------

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.device_array import DeviceArray, byte_strides, extent_in_bytes
+from mindtorch.backends.device_array import DeviceArray, DeviceFlags, byte_strides, extent_in_bytes
 from mindtorch.backends.npu.runtime import allocator, copies, device, stream
 from mindtorch.backends.npu.runtime.allocator import Block
 from mindtorch.device import as_device
@@ -25,13 +25,14 @@ def numbered(index: int) -> Device:
 class Geometry:
     """How an array lies in memory of its own. Arrays that lie alike have one object, which serves as a key for them."""
 
-    __slots__ = ("shape", "strides", "dtype", "nbytes", "described")
+    __slots__ = ("shape", "strides", "dtype", "nbytes", "flags", "described")
 
     def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype, nbytes: int) -> None:
         self.shape = shape
         self.strides = strides
         self.dtype = dtype
         self.nbytes = nbytes  # of the memory, of which the array may be a part
+        self.flags = DeviceFlags(shape, strides, dtype.itemsize)
         self.described: tuple | None = None  # in the types that descriptors are made of
 
 
@@ -48,6 +49,25 @@ def geometry_of(array: DeviceArray) -> Geometry:
         if len(_geometries) >= _MANY:
             _geometries.clear()
         found = _geometries.setdefault(key, Geometry(*key))
+    return found
+
+
+def remembered_geometry(array: "NpuArray") -> Geometry:
+    """That of an array, which has it from now on."""
+    array.geometry = found = geometry_of(array)
+    return found
+
+
+_rows: dict[tuple, Geometry] = {}
+
+
+def _in_rows(shape: tuple[int, ...], dtype: np.dtype) -> Geometry:
+    """That of a row-major array with memory of its own."""
+    if len(_rows) >= _MANY:
+        _rows.clear()
+    shape, strides = tuple(shape), byte_strides(shape, dtype.itemsize)
+    key = shape, strides, dtype, extent_in_bytes(shape, strides, dtype.itemsize)
+    _rows[shape, dtype] = found = _geometries.setdefault(key, Geometry(*key))
     return found
 
 
@@ -128,7 +148,7 @@ class NpuRoot(Root):
     def __del__(self) -> None:
         block = self.block
         if block is not None:
-            block.pool.release(block)
+            block.pool.released.append(block)  # as `release` does
 
 
 class NpuArray(DeviceArray):
@@ -146,9 +166,12 @@ class NpuArray(DeviceArray):
         self.strides = strides
         self.root = root
         self.byte_offset = byte_offset
-        self._flags = None
         self.geometry: Geometry | None = None  # this and the next when they are first asked for
         self.descriptor: Any = None
+
+    @property
+    def flags(self) -> DeviceFlags:
+        return (self.geometry or remembered_geometry(self)).flags
 
     @classmethod
     def new_root(cls, nbytes: int, where: Device) -> NpuRoot:
@@ -169,28 +192,28 @@ def index_of(where: Any) -> int:
 def new(shape: tuple[int, ...], dtype: np.dtype, index: int, strides: tuple[int, ...] | None = None) -> NpuArray:
     """An array that is not initialised; row-major unless there are strides, which count bytes."""
     if strides is None:
-        strides = byte_strides(shape, dtype.itemsize)
+        return made(_rows.get((shape, dtype)) or _in_rows(shape, dtype), index)
     return NpuArray(shape, dtype, strides, NpuRoot(extent_in_bytes(shape, strides, dtype.itemsize), index), 0)
 
 
 def made(geometry: Geometry, index: int) -> NpuArray:
     """An array of this geometry that is not initialised, on a device: what each kernel's result is."""
+    nbytes = geometry.nbytes
+    if not nbytes:
+        return NpuArray(geometry.shape, geometry.dtype, geometry.strides, NpuRoot(0, index))
+    block = allocator.pool_of(index).allocate(nbytes, stream.current(index))
+    root = _new_object(NpuRoot)  # as NpuRoot.__init__ fills it
+    root.index = index
+    root.nbytes = nbytes
+    root.resizes = 0
+    root.block = block
+    root.address = block.address
     array = _new_object(NpuArray)
     array.shape = geometry.shape
     array.dtype = geometry.dtype
     array.strides = geometry.strides
-    array.root = root = _new_object(NpuRoot)  # as NpuRoot.__init__ fills it
-    root.index = index
-    root.nbytes = nbytes = geometry.nbytes
-    root.resizes = root.address = 0
-    root.block = None
-    if nbytes:
-        root.block = block = allocator.pool_of(index).allocate(nbytes, stream.current(index))
-        root.address = block.address
-        array.descriptor = block.descriptors.get(geometry)
-    else:
-        array.descriptor = None
+    array.root = root
     array.byte_offset = 0
-    array._flags = None
     array.geometry = geometry
+    array.descriptor = block.descriptors.get(geometry)
     return array

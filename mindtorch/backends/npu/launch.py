@@ -9,7 +9,7 @@
 
 A call has two phases. The first checks its arguments, makes an executor and says how much workspace that needs; the
 second puts the work on the current stream and returns. The executor belongs to the second phase, which ends it. The
-workspace goes back to the allocator at once: whatever uses that memory next, on this stream, comes later.
+workspace may serve another launch at once: whatever uses that memory next, on this stream, comes later.
 """
 
 import os
@@ -25,7 +25,7 @@ import numpy as np
 from mindtorch import state
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.npu import positions
-from mindtorch.backends.npu.array import Geometry, NpuArray, geometry_of, index_of, made, new
+from mindtorch.backends.npu.array import Geometry, NpuArray, geometry_of, index_of, made, new, remembered_geometry
 from mindtorch.backends.npu.generator import seed_and_offset as seed_and_offset
 from mindtorch.backends.npu.runtime import allocator, api, descriptors, device, libraries, stream
 from mindtorch.backends.npu.runtime.api import acl
@@ -80,20 +80,18 @@ class _Phases(threading.local):
     """Where the first phase writes what the second one needs; one for each thread."""
 
     def __init__(self) -> None:
-        self.workspace, self.executor = c_uint64(), c_void_p()
-        self.addresses = byref(self.workspace), byref(self.executor)
+        workspace, executor = c_uint64(), c_void_p()
+        self.places = workspace, executor, byref(workspace), byref(executor)
 
 
 _phases = _Phases()
 
 # How a value of each kind becomes an argument, besides tensors.
-_MAKERS: dict[str, Callable[[Any], Any] | None] = {
+_ARRAYS = {"I": descriptors.int_array, "F": descriptors.float_array, "B": descriptors.bool_array}
+_MAKERS: dict[str, Callable[[Any], Any]] = {
     "L": descriptors.tensor_list,
     "S": descriptors.scalar,
     "R": descriptors.scalar_list,
-    "I": descriptors.int_array,
-    "F": descriptors.float_array,
-    "B": descriptors.bool_array,
     "d": descriptors.dtype_code,
     "z": descriptors.text,
 }
@@ -105,7 +103,7 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
     `kinds` are letters, as in the table of signatures: arrays for T, lists of arrays for L, numbers for S.
     """
 
-    __slots__ = ("name", "kinds", "_first", "_second", "_tensors", "_lists", "_others")
+    __slots__ = ("name", "kinds", "_first", "_second", "_tensors", "_lists", "_arrays", "_others")
 
     def __init__(self, name: str, kinds: str) -> None:
         self.name = name
@@ -114,6 +112,7 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
         self._second: Any = None
         self._tensors = [place for place, kind in enumerate(kinds) if kind == "T"]
         self._lists = [place for place, kind in enumerate(kinds) if kind == "L"]
+        self._arrays = [(place, _ARRAYS[kind]) for place, kind in enumerate(kinds) if kind in _ARRAYS]
         self._others = [(place, _MAKERS[kind]) for place, kind in enumerate(kinds) if kind in _MAKERS]
 
     def __repr__(self) -> str:
@@ -128,22 +127,19 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
         device.use(index)
         watch = settings.watch
         begun = None if watch is None else watch.begin(index)
-        phases = _phases
-        code = first(*arguments, *phases.addresses)
+        workspace_size, executor_place, size_address, executor_address = _phases.places
+        code = first(*arguments, size_address, executor_address)
         if code != SUCCESS:
             return self._refused(code, given)
         # Both at once: what asking for memory sets off, a `__del__` that launches, may use the place again.
-        size, executor = phases.workspace.value, phases.executor.value
+        size, executor = workspace_size.value, executor_place.value
         own = stream.current(index)
         if size:
-            pool = allocator.pool_of(index)
-            try:
-                block = pool.allocate(size, own)
-            except RuntimeError:
-                _give_up(executor)
-                raise
-            code = self._second(block.address, size, executor, own.handle)
-            pool.release(block)
+            workspace = allocator.pool_of(index).workspaces.get(own)
+            if workspace is None or workspace.size < size:
+                workspace = _workspace(size, own, executor)
+            code = self._second(workspace.address, size, executor, own.handle)
+            del workspace  # which tracebacks would keep
         else:
             code = self._second(None, 0, executor, own.handle)
         if code == SUCCESS and settings.launch_blocking:
@@ -174,10 +170,14 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
             if array is not None:
                 if type(array) is not NpuArray or array.root.index != index >= 0:
                     _refuse_devices(given)
-                index = array.root.index
-                arguments[place] = tensor(array)
+                root, found = array.root, array.descriptor
+                index = root.index
+                arguments[place] = found.handle if found and found.resizes == root.resizes else tensor(array)
         if self._lists:
             index = _device_of_lists([given[place] for place in self._lists], index, given)
+        for place, kept in self._arrays:  # kept(value), without a call
+            value = given[place]
+            arguments[place] = (kept.young.get(value) if type(value) is tuple else None) or kept(value)
         for place, make in self._others:
             arguments[place] = make(given[place])
         return arguments, index
@@ -211,6 +211,15 @@ class aclnn:  # noqa: N801  called like the functions that it stands for
         return first
 
 
+def _workspace(size: int, own: stream.Stream, executor: int | None) -> allocator.Workspace:
+    """More than the stream has kept."""
+    try:
+        return allocator.pool_of(own.device).workspace(size, own)
+    except RuntimeError:
+        _give_up(executor)
+        raise
+
+
 def _give_up(executor: int | None) -> None:
     """End an executor without its second phase, which only one that may be used again permits."""
     api.ignore(acl.aclSetAclOpExecutorRepeatable(executor) or acl.aclDestroyAclOpExecutor(executor))
@@ -242,6 +251,7 @@ def _refuse_devices(values: Iterable[Any]) -> NoReturn:
 
 _MANY = 4096
 _PLAIN = frozenset((int, type(None)))  # keys as they are; what is equal to one of them is a pair with its type
+_TRUTH = (bool, False), (bool, True)  # those of bools
 
 
 class remembered:  # noqa: N801  stands where a rule stands
@@ -260,12 +270,12 @@ class remembered:  # noqa: N801  stands where a rule stands
     def __call__(self, *args: Any, out: Any = None) -> Any:
         key = [  # _key_of(value), without a call
             (
-                (value.geometry or _geometry(value))
+                (value.geometry or remembered_geometry(value))
                 if type(value) is NpuArray
                 else (
                     value
                     if type(value) in _PLAIN or (type(value) is tuple and (not value or type(value[0]) is int))
-                    else _key_of(value)
+                    else (_TRUTH[value] if type(value) is bool else _key_of(value))
                 )
             )
             for value in args
@@ -319,15 +329,10 @@ class remembered:  # noqa: N801  stands where a rule stands
         self._answers[key] = answer
 
 
-def _geometry(array: NpuArray) -> Geometry:
-    array.geometry = found = geometry_of(array)
-    return found
-
-
 def _key_of(value: Any) -> Any:
     """What the answer of a rule depends on: where arrays lie how, and not what is in them."""
     if type(value) is NpuArray:
-        return value.geometry or _geometry(value)
+        return value.geometry or remembered_geometry(value)
     if isinstance(value, np.ndarray):
         return value.shape, value.strides, value.dtype
     if type(value) is list or type(value) is tuple:

@@ -34,6 +34,54 @@ def reserved():
     return torch.npu.memory_reserved() // MB
 
 
+class TestWorkspaces:
+    """What launches work in besides their arrays: a stream keeps one."""
+
+    def test_launches_of_a_stream_share_one(self, simulator):
+        x, side = torch.ones(1000, device="npu"), torch.npu.Stream()
+        x.add_(1)
+        came = torch.npu.memory_stats()["allocation.all.allocated"]
+        for stream in (torch.npu.current_stream(), side):
+            with torch.npu.stream(stream):
+                x.add_(1), x.mul_(2), x.neg_()
+            stream.synchronize()
+        pool = allocator.pool_of(0)
+        assert list(pool.workspaces) == [torch.npu.current_stream()._order, side._order]
+        assert torch.npu.memory_stats()["allocation.all.allocated"] == came
+        assert x[0].item() == -2 * (-2 * 3 + 1) and simulator.violations() == []
+
+    def test_it_is_not_counted_as_a_tensors_memory(self):
+        before = torch.npu.memory_allocated()
+        x = torch.ones(1000, device="npu")
+        expected = torch.npu.memory_allocated()
+        x.add_(1)
+        assert torch.npu.memory_allocated() == expected == before + 4096
+        assert torch.npu.memory_stats()["requested_bytes.all.current"] == 4000
+        in_use = sum(each["allocated_size"] for each in torch.npu.memory_snapshot())
+        assert in_use == expected
+
+    def test_a_free_cache_is_without_it(self):
+        torch.ones(1000, device="npu").add_(1)
+        torch.npu.empty_cache()
+        assert reserved() == 0 and torch.npu.memory_allocated() == 0 and not allocator.pool_of(0).workspaces
+
+    def test_a_larger_one_takes_its_place_and_very_large_ones_are_not_kept(self):
+        pool, own = allocator.pool_of(0), torch.npu.current_stream()._order
+        small, larger, huge = [pool.workspace(size, own) for size in (1000, 5000, 3 * MB)]
+        assert pool.workspaces == {own: larger} and min(small.size, larger.size - 4000, huge.size - 3 * MB) >= 0
+        taken = torch.npu.memory_allocated()
+        del small, huge
+        assert taken - torch.npu.memory_allocated() == 3 * MB + 512
+        assert [block.size for blocks in pool._bins.values() for block in blocks] == [1536, 3 * MB + 512]
+
+    def test_it_lasts_as_long_as_a_launch_has_it(self):
+        pool, own = allocator.pool_of(0), torch.npu.current_stream()._order
+        held = pool.workspace(1000, own)
+        torch.npu.empty_cache()
+        others = [torch.empty(128, device="npu").untyped_storage().data_ptr() for _ in range(3)]
+        assert reserved() == 2 and held.address not in others
+
+
 class TestLimits:
     def test_the_error(self, simulator):
         kept = torch.arange(1000.0, device="npu")

@@ -11,6 +11,9 @@ are joined with their neighbours only when there is no other memory left for a r
 
 A tensor may be given up by any thread, at any moment, also inside of this module: then its block is only noted in a
 queue, which the next request empties.
+
+Launches need workspace on the device. As a stream works in order, they can all have the same: each stream keeps the
+largest one that was asked for, if it is small.
 """
 
 import threading
@@ -18,6 +21,7 @@ from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Iterable, Iterator
 from ctypes import c_void_p
+from itertools import chain
 from typing import Any
 
 from mindtorch.backends.npu.runtime import device
@@ -28,25 +32,30 @@ from mindtorch.backends.npu.runtime.figures import Figures
 from mindtorch.backends.npu.runtime.stream import Event, Stream
 from mindtorch.errors import OutOfMemoryError
 
-_GRAIN = 512  # all sizes are multiples of it
+_GRAIN = 512  # all sizes are multiples of it, which is a power of two
 _PAD = 32  # ops may read so many bytes behind the end
+_ROUNDING = _PAD + _GRAIN - 1
 _MB = 1 << 20
 _SMALL = _MB  # requests up to this share segments of _SMALL_SEGMENT
 _SMALL_SEGMENT = 2 * _MB
 _LARGE = 10 * _MB  # requests from this on get segments of their own size
 _LARGE_GRAIN = 2 * _MB
 _SPARED = 20 * _MB  # what a request may leave of a block that is not cut
+_MOST_BINS = 4096  # more are of sizes that programs have had once
 
 
-IN_USE, IN_BIN, FREE = range(3)  # what a block is
+IN_USE, IN_BIN, FREE, KEPT = range(4)  # what a block is; kept ones are workspace
 
 
 class Block:
-    """A piece of a segment. `descriptors`: of arrays that lie in it, or lay there before; they end with its size."""
+    """A piece of a segment. `descriptors`: of arrays that lie in it, or lay there before; they end with its size.
+
+    `bin`: where it lies with others of its size and stream when it was given back.
+    """
 
     __slots__ = (
         *("address", "size", "requested", "stream", "state", "before", "after", "is_small", "others", "pool"),
-        *("usage", "descriptors"),
+        *("bin", "usage", "descriptors"),
     )
 
     def __init__(self, address: int, size: int, stream: Stream, is_small: bool, pool: "Pool") -> None:
@@ -58,6 +67,7 @@ class Block:
         self.pool = pool
         self.usage = (pool.small if is_small else pool.large).usage
         self.state = IN_USE
+        self.bin: list[Block] = []
         self.before: Block | None = None
         self.after: Block | None = None
         self.others: set[Stream] | None = None  # streams that have used it, besides its own
@@ -65,6 +75,20 @@ class Block:
 
     def __lt__(self, other: "Block") -> bool:
         return (self.size, self.address) < (other.size, other.address)
+
+
+class Workspace:
+    """Memory for launches of one stream. It goes back when no launch has it any more."""
+
+    __slots__ = ("address", "size", "_block")
+
+    def __init__(self, block: Block) -> None:
+        self.address = block.address
+        self.size = block.size - _PAD
+        self._block = block
+
+    def __del__(self) -> None:
+        self._block.pool.released.append(self._block)
 
 
 class Pool:
@@ -81,6 +105,7 @@ class Pool:
         if fraction is not None:
             self.limit = int(device.memory_info(index)[1] * fraction)
         self.released: deque[Block] = deque()
+        self.workspaces: dict[Stream, Workspace] = {}
         self._bins: dict[tuple[Stream, int], list[Block]] = {}  # by size; not joined with neighbours
         self._free: dict[tuple[Stream, bool], list[Block]] = {}  # joined, sorted by size and address
         self._waiting: deque[tuple[list[Event], Block]] = deque()
@@ -91,7 +116,7 @@ class Pool:
 
     def allocate(self, nbytes: int, stream: Stream) -> Block:
         """A block for so many bytes, which are not initialised, on a stream of the device."""
-        size = (nbytes + _PAD + _GRAIN - 1) // _GRAIN * _GRAIN
+        size = nbytes + _ROUNDING & -_GRAIN
         with self._lock:
             if self.released:
                 self._take_back()
@@ -102,9 +127,6 @@ class Pool:
             block.state = IN_USE
             block.requested = nbytes
             usage = block.usage
-            usage.count += 1
-            usage.size += block.size
-            usage.requested += nbytes
             usage.came += 1
             usage.came_size += block.size
             usage.came_requested += nbytes
@@ -126,7 +148,25 @@ class Pool:
             block.after = left
             block.size = size
             self._list(left)
+        block.bin = self._bin_of(block)
         return block
+
+    def workspace(self, nbytes: int, stream: Stream) -> Workspace:
+        """So much for a launch; kept for the stream's next ones if it is small."""
+        block = self.allocate(nbytes, stream)
+        workspace = Workspace(block)
+        if block.is_small:
+            self._keep(block)
+            self.workspaces[stream] = workspace
+        return workspace
+
+    def _keep(self, block: Block) -> None:
+        """Count a block no longer as in use."""
+        with self._lock:
+            block.state, usage = KEPT, block.usage
+            usage.came -= 1
+            usage.came_size -= block.size
+            usage.came_requested -= block.requested
 
     def _found(self, size: int, stream: Stream, is_small: bool) -> Block | None:
         """The smallest free block that is large enough, unless it is one that is not cut and too much of it is left."""
@@ -155,7 +195,14 @@ class Pool:
         for blocks in self._bins.values():
             for block in blocks:
                 self._join_one(block)
-        self._bins.clear()
+            blocks.clear()
+        if len(self._bins) > _MOST_BINS:
+            self._bins.clear()
+            for block in chain(*self._chains()):
+                block.bin = self._bin_of(block)
+
+    def _bin_of(self, block: Block) -> list[Block]:
+        return self._bins.setdefault((block.stream, block.size), [])
 
     def _join_one(self, block: Block) -> None:
         before, after = block.before, block.after
@@ -216,8 +263,7 @@ class Pool:
             free, total = device.memory_info(self.device)
         except RuntimeError:  # what has happened is that there is no memory
             free = total = 0
-        self._note_peaks()
-        used, reserved = self.total.usage.size, self.total.segments.size
+        used, reserved = self.small.usage.size + self.large.usage.size, self.total.segments.size
         limit = "" if self.limit is None else f" {_in_words(self.limit)} allowed;"
         return OutOfMemoryError(
             f"NPU out of memory. Tried to allocate {_in_words(nbytes)} (NPU {self.device}; {_in_words(total)} total "
@@ -228,6 +274,7 @@ class Pool:
 
     def empty(self) -> None:
         """Give the device back every segment of which nothing is in use."""
+        self.workspaces.clear()
         with self._lock:
             self._take_back()
             while self._waiting:
@@ -256,7 +303,7 @@ class Pool:
         """Give everything back, at exit: tensors that are left may no longer be used."""
         for address in self._segments:
             ignore(acl.aclrtFree(address))
-        for kept in (self._segments, self._free, self._waiting, self._bins):
+        for kept in (self.workspaces, self._segments, self._free, self._waiting, self._bins):
             kept.clear()
 
     # -------------------- releases --------------------
@@ -272,34 +319,41 @@ class Pool:
             block = released[0]  # which stays there if the runtime refuses to record an event
             moments = _moments(block.others) if block.others else None
             released.popleft()
-            usage = block.usage
-            usage.count -= 1
-            usage.size -= block.size
-            usage.requested -= block.requested
+            if block.state != KEPT:
+                usage = block.usage
+                usage.gone += 1
+                usage.gone_size += block.size
+                usage.gone_requested += block.requested
             if moments is None:
-                self._put(block)
+                block.state = IN_BIN
+                block.bin.append(block)
             else:
                 self._begin_waiting(block, moments)
 
     def _note_peaks(self) -> None:
         small, large, total = self._usages
-        total.count = small.count + large.count
-        total.size = small.size + large.size
-        total.requested = small.requested + large.requested
-        for usage in self._usages:
-            if usage.count > usage.peak_count:
-                usage.peak_count = usage.count
-            if usage.size > usage.peak_size:
-                usage.peak_size = usage.size
-            if usage.requested > usage.peak_requested:
-                usage.peak_requested = usage.requested
-
-    def _put(self, block: Block) -> None:
-        block.state = IN_BIN
-        try:
-            self._bins[block.stream, block.size].append(block)
-        except KeyError:
-            self._bins[block.stream, block.size] = [block]
+        count = small.came - small.gone
+        size = small.came_size - small.gone_size
+        requested = small.came_requested - small.gone_requested
+        if count > small.peak_count:
+            small.peak_count = count
+        if size > small.peak_size:
+            small.peak_size = size
+        if requested > small.peak_requested:
+            small.peak_requested = requested
+        if large.came:
+            large.peak_count = max(large.peak_count, large.count)
+            large.peak_size = max(large.peak_size, large.size)
+            large.peak_requested = max(large.peak_requested, large.requested)
+            count += large.count
+            size += large.size
+            requested += large.requested
+        if count > total.peak_count:
+            total.peak_count = count
+        if size > total.peak_size:
+            total.peak_size = size
+        if requested > total.peak_requested:
+            total.peak_requested = requested
 
     def _begin_waiting(self, block: Block, moments: list[Event]) -> None:
         """Other streams may be using it: it is free when they have passed these moments."""
@@ -311,7 +365,8 @@ class Pool:
     def _end_waiting(self, block: Block) -> None:
         for figures in (self.total, self._figures_of(block)):
             figures.waiting.remove(block.size)
-        self._put(block)
+        block.state = IN_BIN
+        block.bin.append(block)
 
     def _look_at_events(self) -> None:
         for _ in range(len(self._waiting)):
@@ -327,24 +382,29 @@ class Pool:
 
     def settle(self) -> None:
         """Bring the books up to date: tensors that are gone count no longer."""
-        small, large, total = self.small.usage, self.large.usage, self.total.usage
+        small, large, total = self._usages
         with self._lock:
             self._take_back()
-            self._note_peaks()
             total.came = small.came + large.came
             total.came_size = small.came_size + large.came_size
             total.came_requested = small.came_requested + large.came_requested
+            total.gone = small.gone + large.gone
+            total.gone_size = small.gone_size + large.gone_size
+            total.gone_requested = small.gone_requested + large.gone_requested
 
     def segments(self) -> Iterator[list[Block]]:
         """The blocks of each segment, in the order of addresses."""
         with self._lock:
             self._join()
-            for first in list(self._segments.values()):
-                blocks, block = [], first
-                while block is not None:
-                    blocks.append(block)
-                    block = block.after
-                yield blocks
+            yield from self._chains()
+
+    def _chains(self) -> Iterator[list[Block]]:
+        for first in list(self._segments.values()):
+            blocks, block = [], first
+            while block is not None:
+                blocks.append(block)
+                block = block.after
+            yield blocks
 
 
 def _moments(streams: Iterable[Stream]) -> list[Event]:

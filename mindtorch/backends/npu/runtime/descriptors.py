@@ -62,12 +62,23 @@ class NoElements(RuntimeError):
 
 def tensor(array: NpuArray) -> int:
     """The descriptor of an array, for as long as the array and its memory are."""
+    if 0 in array.shape:
+        raise NoElements("ACLNN gets no arrays without elements")
+    return _described(array).handle
+
+
+_lock = threading.RLock()  # making one may run the garbage collector, and that a program that launches
+
+
+def _described(array: NpuArray) -> Descriptor:
+    """One thread makes it. What another one has just been given for its call stays that of the array."""
     found = array.descriptor
     if found is None or found.resizes != array.root.resizes:
-        if 0 in array.shape:
-            raise NoElements("ACLNN gets no arrays without elements")
-        array.descriptor = found = _descriptor_of(array)
-    return found.handle
+        with _lock:
+            found = array.descriptor
+            if found is None or found.resizes != array.root.resizes:
+                array.descriptor = found = _descriptor_of(array)
+    return found
 
 
 def _descriptor_of(array: NpuArray) -> Descriptor:
@@ -149,7 +160,7 @@ class Kept:
         self._make = make
         self._destroy = destroy
         self._most = most
-        self._young: dict[Any, int] = {}
+        self.young: dict[Any, int] = {}
         self._old: dict[Any, int] = {}
         self._lock = threading.RLock()  # what the garbage collector ends meanwhile may launch, too
 
@@ -157,16 +168,16 @@ class Kept:
         if values is None:
             return None
         key = tuple(values)
-        return self._young.get(key) or self.found(key, values)
+        return self.young.get(key) or self.found(key, values)
 
     def found(self, key: Any, value: Any) -> int:
         """One of the older generation, or a new one."""
         with self._lock:
-            if len(self._young) >= self._most:
+            if len(self.young) >= self._most:
                 self._end(self._old)
-                self._old, self._young = self._young, {}
-            handle = self._young.get(key) or self._old.pop(key, None) or self._make(value)
-            self._young[key] = handle
+                self._old, self.young = self.young, {}
+            handle = self.young.get(key) or self._old.pop(key, None) or self._make(value)
+            self.young[key] = handle
         return handle
 
     def _end(self, handles: dict[Any, int]) -> None:
@@ -174,12 +185,12 @@ class Kept:
             ignore(getattr(acl, self._destroy)(handles.popitem()[1]))
 
     def clear(self) -> None:
-        self._end(self._young)
+        self._end(self.young)
         self._end(self._old)
 
     def forget(self) -> None:
         """The runtime that they belonged to is no more."""
-        self._young, self._old = {}, {}
+        self.young, self._old = {}, {}
 
 
 class KeptNumbers(Kept):
@@ -188,7 +199,7 @@ class KeptNumbers(Kept):
         if value is None:
             return None
         key = _number_key(value)
-        return self._young.get(key) or self.found(key, value)
+        return self.young.get(key) or self.found(key, value)
 
 
 def _number_key(value: Any) -> tuple:
@@ -201,17 +212,14 @@ class KeptLists(Kept):
     """Of tensors. A list owns descriptors of its own; those of the arrays, which live as long, are its key."""
 
     def __call__(self, arrays: Sequence[NpuArray]) -> int:
-        for array in arrays:
-            if array.descriptor is None or array.descriptor.resizes != array.root.resizes:
-                array.descriptor = _descriptor_of(array)
-        key = tuple([array.descriptor for array in arrays])
-        return self._young.get(key) or self.found(key, arrays)
+        key = tuple(map(_described, arrays))
+        return self.young.get(key) or self.found(key, arrays)
 
 
 class KeptNumberLists(Kept):
     def __call__(self, values: Sequence[Any]) -> int:
         key = tuple(map(_number_key, values))
-        return self._young.get(key) or self.found(key, values)
+        return self.young.get(key) or self.found(key, values)
 
 
 def _scalar(value: Any) -> int:

@@ -31,28 +31,41 @@ class Amount:
 
 
 class Usage:
-    """The blocks in use: how many there are and how large, with and without what is rounded up.
+    """The blocks in use: how many came and went and how large, with and without what is rounded up.
 
     Requests count here and nowhere else, as there is one in each launch. What was most is noted before blocks are taken
     back: until then there are only more of them.
     """
 
     __slots__ = (
-        *("count", "size", "requested"),
         *("came", "came_size", "came_requested"),
+        *("gone", "gone_size", "gone_requested"),
         *("peak_count", "peak_size", "peak_requested"),
     )
 
     def __init__(self) -> None:
-        self.count = self.size = self.requested = 0
         self.came = self.came_size = self.came_requested = 0
+        self.gone = self.gone_size = self.gone_requested = 0
         self.reset_peaks()
+
+    @property
+    def count(self) -> int:
+        return self.came - self.gone
+
+    @property
+    def size(self) -> int:
+        return self.came_size - self.gone_size
+
+    @property
+    def requested(self) -> int:
+        return self.came_requested - self.gone_requested
 
     def reset_peaks(self) -> None:
         self.peak_count, self.peak_size, self.peak_requested = self.count, self.size, self.requested
 
     def forget_past(self) -> None:
         self.came, self.came_size, self.came_requested = self.count, self.size, self.requested
+        self.gone = self.gone_size = self.gone_requested = 0
 
 
 class Figures:

@@ -129,9 +129,17 @@ def bury_all() -> None:
 # -------------------- the streams of a device --------------------
 
 
+class _Current(dict[int, Stream]):
+    """The streams of a thread, by device: the default ones if nothing else was chosen."""
+
+    def __missing__(self, index: int) -> Stream:
+        self[index] = default(index)
+        return self[index]
+
+
 class _Thread(threading.local):
     def __init__(self) -> None:
-        self.current: dict[int, Stream] = {}  # by device, where it is not the default stream
+        self.current = _Current()
 
 
 _thread = _Thread()
@@ -151,7 +159,7 @@ def default(index: int) -> Stream:
 
 def current(index: int) -> Stream:
     """The stream on which this thread launches."""
-    return _thread.current.get(index) or _defaults.get(index) or default(index)
+    return _thread.current[index]
 
 
 def set_current(stream: Stream) -> None:
