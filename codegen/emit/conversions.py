@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..model import Argument, ListType, Op
 from ..render import tuple_of
-from .signatures import is_int_list
+from .signatures import is_int_list, takes_requires_grad
 
 # By schema type: the types that need no conversion, and the function that converts all others.
 _PLAIN = {
@@ -153,10 +153,18 @@ def has_factory_options(op: Op) -> bool:
 
 def _check_options(op: Op) -> list[str]:
     """The options besides the dtype; they nearly always have their defaults."""
-    return [
+    lines = [
         "if layout is not None or device is not None or pin_memory is not False:",
         f'    check_options(layout, device, pin_memory, "{op.schema.name}")',
     ]
+    if not pins(op):
+        lines += ["    if pin_memory:", f'        refuse_pinned("{op.schema.name}")']
+    return lines
+
+
+def pins(op: Op) -> bool:
+    """Whether the function puts its result into pinned memory, where ``factory_options`` does not see to it."""
+    return takes_requires_grad(op) and not has_factory_options(op)
 
 
 def _convert_bool(op: Op, argument: Argument) -> list[str]:

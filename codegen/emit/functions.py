@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..model import Argument, BaseType, Model, Op
 from ..render import tuple_of
 from .changes import checks, marks
-from .conversions import conversions, fails_when_number, only_methods_take_ints, takes_number, tensor_checks
+from .conversions import conversions, fails_when_number, only_methods_take_ints, pins, takes_number, tensor_checks
 from .names import array_name, comma_separated, function_name, kernel_table, registered_name, root_of
 from .old_calls import OldCalls, old_calls_of
 from .recording import GradCheck, Recording, grad_check_of_out, recording_of, unrecorded_write
@@ -92,6 +92,7 @@ class Function:
     unrecorded_write: str | None
     grad_check: GradCheck | None
     marks_requires_grad: bool
+    pins: bool
     explained: str
     composite_call: str
     recorded_call: str
@@ -158,6 +159,7 @@ def function_of(model: Model, op: Op) -> Function:
         unrecorded_write=unrecorded_write(model, op) if op.kind == "inplace" else None,
         grad_check=grad_check_of_out(model, op) if op.kind == "out" else None,
         marks_requires_grad=takes_requires_grad(op),
+        pins=pins(op),
         explained=_explained(op, itself, signature) if public or composite or op.kind == "out" else "",
         composite_call=composite_call,
         recorded_call=_recorded_call(model, op, composite_call) if composite else "",

@@ -65,7 +65,10 @@ IMPORTS = {
     **dict.fromkeys(("is_index", "is_int", "is_single_int"), "mindtorch.dispatch.argument_types"),
     "old_call": "mindtorch.dispatch.deprecation",
     **dict.fromkeys(("call", "intercepts", "looks_inside"), "mindtorch.dispatch.dispatcher"),
-    **dict.fromkeys(("check_options", "check_out_options", "factory_options"), "mindtorch.dispatch.factory"),
+    **dict.fromkeys(
+        ("check_options", "check_out_options", "factory_options", "pinned_result", "refuse_pinned"),
+        "mindtorch.dispatch.factory",
+    ),
     **dict.fromkeys(("NUMPY_ERRORS", "in_torchs_words"), "mindtorch.dispatch.kernel_errors"),
     "kernel_table": "mindtorch.dispatch.registry",
     "int64": "mindtorch.dtype",

@@ -32,7 +32,7 @@ from mindtorch.dispatch.arguments import (
     separate_ints_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.factory import check_options, check_out_options, factory_options
+from mindtorch.dispatch.factory import check_options, check_out_options, factory_options, pinned_result, refuse_pinned
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype, int64
@@ -338,6 +338,8 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
         result = composite.arange_end(end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, arange_default, (arange_default,), (end,), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -384,6 +386,8 @@ def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory
         result = composite.arange_start(start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, arange_start, (arange_start,), (start, end), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -631,6 +635,8 @@ def linspace_Tensor_Tensor(
         )
     except CALL_ERRORS as error:
         raise explained(error, linspace_Tensor_Tensor, (linspace_Tensor_Tensor,), (start, end, steps), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -701,6 +707,8 @@ def linspace_Tensor_Scalar(
         )
     except CALL_ERRORS as error:
         raise explained(error, linspace_Tensor_Scalar, (linspace_Tensor_Scalar,), (start, end, steps), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -771,6 +779,8 @@ def linspace_Scalar_Tensor(
         )
     except CALL_ERRORS as error:
         raise explained(error, linspace_Scalar_Tensor, (linspace_Scalar_Tensor,), (start, end, steps), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -931,6 +941,8 @@ def logspace_default(
         )
     except CALL_ERRORS as error:
         raise explained(error, logspace_default, (logspace_default,), (start, end, steps, base), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1033,6 +1045,8 @@ def logspace_Tensor_Tensor(
         raise explained(
             error, logspace_Tensor_Tensor, (logspace_Tensor_Tensor,), (start, end, steps, base), {}
         ) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1121,6 +1135,8 @@ def logspace_Scalar_Tensor(
         raise explained(
             error, logspace_Scalar_Tensor, (logspace_Scalar_Tensor,), (start, end, steps, base), {}
         ) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1209,6 +1225,8 @@ def logspace_Tensor_Scalar(
         raise explained(
             error, logspace_Tensor_Scalar, (logspace_Tensor_Scalar,), (start, end, steps, base), {}
         ) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1370,6 +1388,8 @@ def range(start, end, step=1, *, dtype=None, layout=None, device=None, pin_memor
         )
     except CALL_ERRORS as error:
         raise explained(error, range, (range,), (start, end, step), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1424,6 +1444,8 @@ def range_default(start, end, *, dtype=None, layout=None, device=None, pin_memor
         result = composite.range_from_to(start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, range_default, (range_default,), (start, end), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1618,6 +1640,8 @@ def hann_window_default(window_length, *, dtype=None, layout=None, device=None, 
         result = composite.hann_window(window_length, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, hann_window_default, (hann_window_default,), (window_length,), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1652,6 +1676,8 @@ def hann_window_periodic(
         )
     except CALL_ERRORS as error:
         raise explained(error, hann_window_periodic, (hann_window_periodic,), (window_length, periodic), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1721,6 +1747,8 @@ def hamming_window_default(
         )
     except CALL_ERRORS as error:
         raise explained(error, hamming_window_default, (hamming_window_default,), (window_length,), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1757,6 +1785,8 @@ def hamming_window_periodic(
         raise explained(
             error, hamming_window_periodic, (hamming_window_periodic,), (window_length, periodic), {}
         ) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1796,6 +1826,8 @@ def hamming_window_periodic_alpha(
         raise explained(
             error, hamming_window_periodic_alpha, (hamming_window_periodic_alpha,), (window_length, periodic, alpha), {}
         ) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1842,6 +1874,8 @@ def hamming_window_periodic_alpha_beta(
             (window_length, periodic, alpha, beta),
             {},
         ) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1952,6 +1986,8 @@ def blackman_window_default(
         )
     except CALL_ERRORS as error:
         raise explained(error, blackman_window_default, (blackman_window_default,), (window_length,), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1988,6 +2024,8 @@ def blackman_window_periodic(
         raise explained(
             error, blackman_window_periodic, (blackman_window_periodic,), (window_length, periodic), {}
         ) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2057,6 +2095,8 @@ def bartlett_window_default(
         )
     except CALL_ERRORS as error:
         raise explained(error, bartlett_window_default, (bartlett_window_default,), (window_length,), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2093,6 +2133,8 @@ def bartlett_window_periodic(
         raise explained(
             error, bartlett_window_periodic, (bartlett_window_periodic,), (window_length, periodic), {}
         ) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2162,6 +2204,8 @@ def kaiser_window_default(
         )
     except CALL_ERRORS as error:
         raise explained(error, kaiser_window_default, (kaiser_window_default,), (window_length,), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2198,6 +2242,8 @@ def kaiser_window_periodic(
         raise explained(
             error, kaiser_window_periodic, (kaiser_window_periodic,), (window_length, periodic), {}
         ) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2235,6 +2281,8 @@ def kaiser_window_beta(
         )
     except CALL_ERRORS as error:
         raise explained(error, kaiser_window_beta, (kaiser_window_beta,), (window_length, periodic, beta), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2321,6 +2369,8 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
         result = composite.scalar_tensor(s, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, scalar_tensor, (scalar_tensor,), (s,), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2367,6 +2417,8 @@ def empty_like(
         )
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2413,6 +2465,8 @@ def zeros_like(
         )
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2459,6 +2513,8 @@ def ones_like(
         )
     except NUMPY_ERRORS as error:
         raise in_torchs_words(error) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2519,6 +2575,8 @@ def full_like(
         )
     except CALL_ERRORS as error:
         raise explained(error, full_like, (full_like,), (input, fill_value), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2562,6 +2620,8 @@ def new_empty(input, size, *more_size, dtype=None, layout=None, device=None, pin
         result = composite.new_empty(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, new_empty, (new_empty,), (input, size), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2609,6 +2669,8 @@ def new_empty_strided(
         )
     except CALL_ERRORS as error:
         raise explained(error, new_empty_strided, (new_empty_strided,), (input, size, stride), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2652,6 +2714,8 @@ def new_zeros(input, size, *more_size, dtype=None, layout=None, device=None, pin
         result = composite.new_zeros(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, new_zeros, (new_zeros,), (input, size), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2695,6 +2759,8 @@ def new_ones(input, size, *more_size, dtype=None, layout=None, device=None, pin_
         result = composite.new_ones(input, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, new_ones, (new_ones,), (input, size), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2740,6 +2806,8 @@ def new_full(input, size, fill_value, *, dtype=None, layout=None, device=None, p
         )
     except CALL_ERRORS as error:
         raise explained(error, new_full, (new_full,), (input, size, fill_value), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2846,6 +2914,8 @@ def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, n
         dtype = dtype_of(dtype, "_to_copy", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "_to_copy")
+        if pin_memory:
+            refuse_pinned("_to_copy")
     if non_blocking is not False and non_blocking is not True:
         non_blocking = bool_of(non_blocking, "_to_copy", "non_blocking")
     try:
@@ -2924,6 +2994,8 @@ def to_dtype_layout(
         dtype = dtype_of(dtype, "to", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "to")
+        if pin_memory:
+            refuse_pinned("to")
     if non_blocking is not False and non_blocking is not True:
         non_blocking = bool_of(non_blocking, "to", "non_blocking")
     if copy is not False and copy is not True:
@@ -3313,6 +3385,8 @@ def empty_permuted(
         )
     except CALL_ERRORS as error:
         raise explained(error, empty_permuted, (empty_permuted,), (size, physical_layout), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -3348,6 +3422,8 @@ def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
         )
     except CALL_ERRORS as error:
         raise explained(error, tril_indices, (tril_indices,), (row, col, offset), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -3383,6 +3459,8 @@ def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, p
         )
     except CALL_ERRORS as error:
         raise explained(error, triu_indices, (triu_indices,), (row, col, offset), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result

@@ -31,7 +31,7 @@ from mindtorch.dispatch.arguments import (
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.factory import check_options, check_out_options
+from mindtorch.dispatch.factory import check_options, check_out_options, pinned_result
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.state import thread
@@ -1069,6 +1069,8 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=Fa
         result = composite.fftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, fft_fftfreq, (fft_fftfreq,), (n, d), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1121,6 +1123,8 @@ def fft_rfftfreq(n, d=1.0, *, dtype=None, layout=None, device=None, pin_memory=F
         result = composite.rfftfreq(n, d, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, fft_rfftfreq, (fft_rfftfreq,), (n, d), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result

@@ -32,7 +32,7 @@ from mindtorch.dispatch.arguments import (
     separate_ints_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
-from mindtorch.dispatch.factory import check_options, check_out_options
+from mindtorch.dispatch.factory import check_options, check_out_options, pinned_result
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype, int64
@@ -914,6 +914,8 @@ def rand(
         result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, rand, (rand,), (size,), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -973,6 +975,8 @@ def rand_generator(
         )
     except CALL_ERRORS as error:
         raise explained(error, rand_generator, (rand_generator,), (size,), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1050,6 +1054,8 @@ def randn(
         result = composite.randn(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, randn, (randn,), (size,), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1109,6 +1115,8 @@ def randn_generator(
         )
     except CALL_ERRORS as error:
         raise explained(error, randn_generator, (randn_generator,), (size,), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1187,6 +1195,8 @@ def randint_default(
         result = composite.randint(high, size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, randint_default, (randint_default,), (high, size), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1246,6 +1256,8 @@ def randint_generator(
         )
     except CALL_ERRORS as error:
         raise explained(error, randint_generator, (randint_generator,), (high, size), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1331,6 +1343,8 @@ def randint_low(
         )
     except CALL_ERRORS as error:
         raise explained(error, randint_low, (randint_low,), (low, high, size), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1466,6 +1480,8 @@ def randint_low_generator(
         )
     except CALL_ERRORS as error:
         raise explained(error, randint_low_generator, (randint_low_generator,), (low, high, size), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1533,6 +1549,8 @@ def randperm(
         result = composite.randperm(n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, randperm, (randperm,), (n,), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1587,6 +1605,8 @@ def randperm_generator(
         )
     except CALL_ERRORS as error:
         raise explained(error, randperm_generator, (randperm_generator,), (n,), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1643,6 +1663,8 @@ def rand_like_default(
     result = composite.rand_like(
         input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1691,6 +1713,8 @@ def rand_like_generator(
         pin_memory=pin_memory,
         memory_format=memory_format,
     )
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1784,6 +1808,8 @@ def randn_like_default(
     result = composite.randn_like(
         input, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1832,6 +1858,8 @@ def randn_like_generator(
         pin_memory=pin_memory,
         memory_format=memory_format,
     )
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1932,6 +1960,8 @@ def randint_like_default(
         )
     except CALL_ERRORS as error:
         raise explained(error, randint_like_default, (randint_like_default,), (input, high), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -1997,6 +2027,8 @@ def randint_like_generator(
         )
     except CALL_ERRORS as error:
         raise explained(error, randint_like_generator, (randint_like_generator,), (input, high), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2049,6 +2081,8 @@ def randint_like_Tensor(
     result = composite.randint_like_tensor(
         input, high, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
     )
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2122,6 +2156,8 @@ def randint_like_Tensor_generator(
         pin_memory=pin_memory,
         memory_format=memory_format,
     )
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2178,6 +2214,8 @@ def randint_like_low_dtype(
         )
     except CALL_ERRORS as error:
         raise explained(error, randint_like_low_dtype, (randint_like_low_dtype,), (input, low, high), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2251,6 +2289,8 @@ def randint_like_low_generator_dtype(
         raise explained(
             error, randint_like_low_generator_dtype, (randint_like_low_generator_dtype,), (input, low, high), {}
         ) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -2547,6 +2587,8 @@ def normal_float_float(
         )
     except CALL_ERRORS as error:
         raise explained(error, normal_float_float, (normal_float_float,), (mean, std, size), {}) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result

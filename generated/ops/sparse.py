@@ -29,7 +29,7 @@ from mindtorch.dispatch.arguments import (
     str_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dispatch.factory import check_options
+from mindtorch.dispatch.factory import check_options, pinned_result, refuse_pinned
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.dtype import dtype as Dtype
@@ -134,6 +134,8 @@ def _sparse_coo_tensor_with_dims_and_tensors(
             (sparse_dim, dense_dim, size, indices, values),
             {},
         ) from None
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -185,6 +187,8 @@ def _sparse_coo_tensor_unsafe(
         dtype = dtype_of(dtype, "_sparse_coo_tensor_unsafe", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "_sparse_coo_tensor_unsafe")
+        if pin_memory:
+            refuse_pinned("_sparse_coo_tensor_unsafe")
     if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
         is_coalesced = bool_of(is_coalesced, "_sparse_coo_tensor_unsafe", "is_coalesced")
     try:
@@ -245,6 +249,8 @@ def sparse_coo_tensor_indices(
         dtype = dtype_of(dtype, "sparse_coo_tensor", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "sparse_coo_tensor")
+        if pin_memory:
+            refuse_pinned("sparse_coo_tensor")
     if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
         is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
     return composite.sparse_coo_from_indices(
@@ -298,6 +304,8 @@ def sparse_coo_tensor_indices_size(
         dtype = dtype_of(dtype, "sparse_coo_tensor", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "sparse_coo_tensor")
+        if pin_memory:
+            refuse_pinned("sparse_coo_tensor")
     if is_coalesced is not None and is_coalesced is not False and is_coalesced is not True:
         is_coalesced = bool_of(is_coalesced, "sparse_coo_tensor", "is_coalesced")
     try:
@@ -907,6 +915,8 @@ def sparse_compressed_tensor_comp_plain_value_size(
         raise in_torchs_words(error) from None
     if node is not None:
         node.kept = (save_output(node, result),)
+    if pin_memory:
+        result = pinned_result(result)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -966,6 +976,8 @@ def sparse_compressed_tensor_comp_plain_value(
         dtype = dtype_of(dtype, "sparse_compressed_tensor", "dtype")
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "sparse_compressed_tensor")
+        if pin_memory:
+            refuse_pinned("sparse_compressed_tensor")
     return composite.compressed_from_parts(
         compressed_indices, plain_indices, values, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )

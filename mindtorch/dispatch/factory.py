@@ -1,7 +1,7 @@
 """Options of factory functions: which dtype, and which backend makes the array."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from mindtorch.dispatch.registry import kernel_table, register_fallback
 from mindtorch.dtype import dtype as Dtype
 from mindtorch.layout import layout as Layout
 from mindtorch.layout import strided
-from mindtorch.roots import pinned_copy
-from mindtorch.tensor import Tensor
+from mindtorch.roots import is_pinned, pinned_copy
+from mindtorch.tensor import Tensor, wrap
 
 
 def factory_options(
@@ -29,7 +29,7 @@ def factory_options(
         dtype = dtype_of(dtype, function, "dtype")
     _check_types(layout, device, pin_memory, function)
     if pin_memory:
-        _check_pinned(device)
+        _check_pinned(as_device(device))
         return dtype, PinnedHost
     if device is None and state.thread.default_devices is None:
         return dtype, backend_for_device("cpu", layout or strided)
@@ -37,11 +37,22 @@ def factory_options(
 
 
 def check_options(layout: Any, device: Any, pin_memory: Any, function: str) -> None:
-    """Refuse options that are none, and pinned memory, which only `factory_options` arranges."""
+    """Refuse options that are none, and memory that cannot be pinned."""
     _check_types(layout, device, pin_memory, function)
     if pin_memory:
         _check_pinned(device)
-        raise NotImplementedError(f"{function}(pin_memory=True): use .pin_memory() on the result instead")
+
+
+def refuse_pinned(function: str) -> NoReturn:
+    raise NotImplementedError(f"{function}(pin_memory=True): use .pin_memory() on the result instead")
+
+
+def pinned_result(result: Tensor) -> Tensor:
+    """What a factory has made, in pinned memory; another factory may have put it there."""
+    array = result._mt_array
+    if not isinstance(array, np.ndarray):
+        raise _not_to_be_pinned()
+    return result if is_pinned(array) else wrap(pinned_copy(array))
 
 
 class PinnedHost:
@@ -59,8 +70,12 @@ register_fallback(PinnedHost, _pinned_kernel)
 def _check_pinned(device: Any) -> None:
     if accelerator() is None:
         raise errors.no_pinned_memory()
-    if as_device(device).type != "cpu":
-        raise RuntimeError("Only dense CPU tensors can be pinned")
+    if device is not None and as_device(device).type != "cpu":
+        raise _not_to_be_pinned()
+
+
+def _not_to_be_pinned() -> RuntimeError:
+    return RuntimeError("Only dense CPU tensors can be pinned")
 
 
 def _check_types(layout: Any, device: Any, pin_memory: Any, function: str) -> None:

@@ -130,6 +130,8 @@ def test_factory_with_a_generator(tmp_path):
                 result = composite.rand(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
             except CALL_ERRORS as error:
                 raise explained(error, rand, (rand,), (size,), {}) from None
+            if pin_memory:
+                result = pinned_result(result)
             if requires_grad:
                 result.requires_grad = True
             return result

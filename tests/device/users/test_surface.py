@@ -199,6 +199,17 @@ class TestRandomNumbers:
             draw(torch.Generator(device="npu"))
 
 
+# Factories that take `pin_memory`, with what they take besides.
+PINNING = [
+    *[(name, (2, 3)) for name in ("empty", "zeros", "ones", "rand", "randn", "new_empty", "new_zeros", "new_ones")],
+    *[(name,) for name in ("empty_like", "zeros_like", "ones_like", "rand_like", "randn_like")],
+    *[("full", (2,), 7.0), ("new_full", (2,), 7.0), ("full_like", 7.0), ("new_empty_strided", (2,), (3,))],
+    *[("arange", 3.0), ("arange", 1.0, 5), ("arange", 1, 5, 2.5), ("linspace", 0, 1, 3), ("logspace", 0, 1, 3)],
+    *[("empty_strided", (2, 3), (1, 2)), ("empty_permuted", (2, 3), (1, 0)), ("eye", 2), ("normal", 0.0, 1.0, (2,))],
+    *[("hann_window", 4), ("kaiser_window", 4), ("bartlett_window", 4)],
+]
+
+
 class TestPinnedMemory:
     def test_copies(self):
         for host in (torch.arange(6.0).view(2, 3), torch.arange(6).view(2, 3).t(), torch.empty(0, 3), torch.tensor(3)):
@@ -214,15 +225,34 @@ class TestPinnedMemory:
         assert not torch.ones(2).npu().is_pinned()
 
     def test_factories(self):
-        for make in (torch.empty, torch.zeros, torch.ones):
-            assert make(3, pin_memory=True).is_pinned()
-        assert torch.full((2,), 7.0, pin_memory=True).tolist() == [7.0, 7.0]
+        host = torch.ones(2, 3).t()
+        for name, *args in PINNING:
+            make = getattr(host if name.startswith("new_") else torch, name)
+            given = [host, *args] if name.endswith("_like") else args
+            torch.manual_seed(1)
+            expected = make(*given, requires_grad=True)
+            torch.manual_seed(1)
+            pinned = make(*given, pin_memory=True, requires_grad=True)
+            assert pinned.is_pinned() and not expected.is_pinned() and pinned.requires_grad and pinned.is_leaf, name
+            assert pinned.stride() == expected.stride() and pinned.dtype is expected.dtype, name
+            assert "empty" in name or torch.equal(pinned, expected), name
+            assert not make(*given, pin_memory=None).is_pinned(), name
+            with pytest.raises(RuntimeError, match="Only dense CPU tensors can be pinned"):
+                make(*given, pin_memory=True, device="npu")
         assert torch.tensor([1, 2], pin_memory=True).is_pinned()
-        with pytest.raises(RuntimeError, match="Only dense CPU tensors can be pinned"):
-            torch.empty(3, pin_memory=True, device="npu")
-        for make in (torch.arange, torch.randn, lambda size, **options: torch.empty_like(torch.ones(size), **options)):
-            with pytest.raises(NotImplementedError, match="pin_memory"):
-                make(3, pin_memory=True)
+
+    def test_factories_after_tensors_and_defaults(self, x):
+        """The tensor that is to be like decides where the result is, not the default device."""
+        assert torch.zeros_like(x, device="cpu", pin_memory=True).is_pinned()
+        assert x.new_ones(2, device="cpu", pin_memory=True).tolist() == [1, 1]
+        host = torch.ones(2, device="cpu")
+        for make in (torch.zeros_like, torch.rand_like):
+            with pytest.raises(RuntimeError, match="Only dense CPU tensors can be pinned"):
+                make(x, pin_memory=True)
+            with torch.device("npu"):
+                assert make(host, device="cpu", pin_memory=True).is_pinned()
+        with torch.device("npu"), pytest.raises(RuntimeError, match="Only dense CPU tensors can be pinned"):
+            torch.arange(3, pin_memory=True)
 
     def test_gradients_pass(self):
         weight = torch.ones(2, requires_grad=True)
