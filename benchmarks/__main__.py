@@ -54,13 +54,18 @@ def table(ours: dict[str, float], theirs: dict[str, float]) -> list[str]:
     return lines
 
 
+def versions() -> str:
+    """What the figures were taken with."""
+    libraries = ", ".join(f"{name} {version(name)}" for name in (*LIBRARIES, "numpy"))
+    return f"{libraries}; Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+
+
 def heading(options: argparse.Namespace) -> list[str]:
     """What was compared, and how."""
-    versions = ", ".join(f"{name} {version(name)}" for name in (*LIBRARIES, "numpy"))
     return [
         "# mindtorch and torch, side by side",
         "",
-        f"{versions}; Python {platform.python_version()} on {platform.system()} {platform.machine()}, "
+        f"{versions()}, "
         f"{options.threads} thread(s), median of {options.rounds} rounds. Written by `make bench`. "
         "Below 1 means that mindtorch is faster.",
         "",

@@ -1,0 +1,1 @@
+"""Every op of the table, layers, losses and optimizers, timed against torch or an older mindtorch: `make bench-ops`."""
