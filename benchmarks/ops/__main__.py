@@ -1,9 +1,9 @@
 """Time every op of the table, layers, losses and optimizers against torch: `make bench-ops`.
 
 Each case is an op, a size class and a direction. All of them take about 25 minutes; `--quick` takes two for the
-geometric means of cases drawn at random. With `--against` another mindtorch (a folder, or a revision of this repository)
-takes the place of torch, and below 1 means faster than that one. `--check` fails for cases that are a fifth slower than
-the stored table says, or than the other mindtorch, after measuring them again.
+geometric means of cases drawn at random. With `--against` another mindtorch (a folder, or a revision of this
+repository) takes the place of torch, and below 1 means faster than that one. `--check` fails for cases that are a fifth
+slower than the stored table says, or than the other mindtorch, after measuring them again.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ops", description=__doc__)
     add = parser.add_argument
     add("--only", default="", help='cases with this in "op, size, direction"')
-    add("--part", default="1/1", help="2/5: every fifth case, from the second on")
+    add("--part", default="1/1", help="2/5: the cases of every fifth op, from the second on")
     add("--sample", type=int, default=0, help="so many cases, drawn at random")
     add("--minutes", type=float, default=0.0, help="cases drawn at random, for so long")
     add("--quick", action="store_true", help=f"as --minutes {QUICK:g}")
@@ -107,7 +107,9 @@ def main() -> None:
     seed = secrets.randbelow(10**6) if options.seed is None else options.seed
     print(f"seed {seed}", flush=True)
     choice, expected, planner = choice_of(options, seed), expected_rows(options), Planner()
-    keys = choice.of([row.key for row in expected] or all_keys(planner.sources))
+    keys = choice.of(
+        [row.key for row in expected] or all_keys({name: each.family for name, each in planner.sources.items()})
+    )
     with pair_of(options.against) as pair:
         run = Run(pair, planner, seed)
         rows = list(run.rows(keys, choice, {row.key: row.elements for row in expected}))

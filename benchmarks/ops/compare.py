@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.ops.recipes import Recipe, turned
+from benchmarks.ops.recipes import Recipe
 from benchmarks.ops.worker import ROOT, Asked, Refused, Worker
 
 BUDGET = 0.03  # seconds for the rounds of a case
@@ -42,8 +42,8 @@ def against_torch() -> Iterator[Pair]:
 
 @contextmanager
 def against_checkout(checkout: Path) -> Iterator[Pair]:
-    """This mindtorch and that of another checkout, a process each."""
-    workers = Worker(ROOT, ("mindtorch",)), Worker(checkout.resolve(), ("mindtorch",))
+    """This mindtorch and that of another checkout, a process each, on one core: another one may be slower."""
+    workers = Worker(ROOT, ("mindtorch",), pinned=True), Worker(checkout.resolve(), ("mindtorch",), pinned=True)
     try:
         yield Asked(workers[0], "mindtorch"), Asked(workers[1], "mindtorch")
     finally:
@@ -53,8 +53,7 @@ def against_checkout(checkout: Path) -> Iterator[Pair]:
 
 def compared(pair: Pair, recipe: Recipe, direction: str, patience: int = 1) -> Times:
     """The times of a case; `patience` times as many rounds. Raises `Refused`."""
-    case = turned(recipe, direction)
-    shapes = [each.prepare(case, direction) for each in pair]
+    shapes = [each.prepare(recipe, direction) for each in pair]
     if shapes[0] != shapes[1]:
         raise Refused(f"results differ: {shapes[0]} and {shapes[1]}")
     times = Times(*(each.calibrate() for each in pair))

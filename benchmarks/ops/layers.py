@@ -103,14 +103,20 @@ for _name in (
     "LogSigmoid Tanhshrink Hardshrink Softshrink"
 ).split():
     layer(_name, rows, lambda nn, b, w, name=_name: getattr(nn, name)())
-layer("TransformerEncoderLayer", sequences, lambda nn, b, t, w: nn.TransformerEncoderLayer(w, 4, 4 * w, 0.0, batch_first=True))
+layer(
+    "TransformerEncoderLayer",
+    sequences,
+    lambda nn, b, t, w: nn.TransformerEncoderLayer(w, 4, 4 * w, 0.0, batch_first=True),
+)
 layer("RNN", sequences, lambda nn, b, t, w: nn.RNN(w, w, batch_first=True))
 layer("LSTM", sequences, lambda nn, b, t, w: nn.LSTM(w, w, batch_first=True))
 layer("GRU", sequences, lambda nn, b, t, w: nn.GRU(w, w, batch_first=True))
 layer("RNNCell", rows, lambda nn, b, w: nn.RNNCell(w, w))
 layer("LSTMCell", rows, lambda nn, b, w: nn.LSTMCell(w, w))
 layer("GRUCell", rows, lambda nn, b, w: nn.GRUCell(w, w))
-layer("MultiheadAttention", sequences, lambda nn, b, t, w: nn.MultiheadAttention(w, 4, batch_first=True), _given, _given)
+layer(
+    "MultiheadAttention", sequences, lambda nn, b, t, w: nn.MultiheadAttention(w, 4, batch_first=True), _given, _given
+)
 layer("Conv1d", lines, lambda nn, b, c, w: nn.Conv1d(c, c, 3, padding=1))
 layer("Conv2d", images, lambda nn, b, c, h, w: nn.Conv2d(c, 2 * c, 3, padding=1))
 layer("Conv2d_1x1", images, lambda nn, b, c, h, w: nn.Conv2d(c, 2 * c, 1))
@@ -187,10 +193,14 @@ function("functions", "normalize", lambda F, x: F.normalize(x), floats(rows))
 function("functions", "one_hot", lambda F, x: F.one_hot(x, 4), lambda n: _indices(4, max(1, n // 4)))
 function("functions", "pad_constant", lambda F, x: F.pad(x, (1, 1, 1, 1)), floats(images))
 function("functions", "interpolate_nearest", lambda F, x: F.interpolate(x, scale_factor=2), floats(images))
-function("functions", "interpolate_half", lambda F, x: F.interpolate(x, scale_factor=0.5, mode="bilinear"), floats(images))
+function(
+    "functions", "interpolate_half", lambda F, x: F.interpolate(x, scale_factor=0.5, mode="bilinear"), floats(images)
+)
 function("functions", "gumbel_softmax", lambda F, x: F.gumbel_softmax(x), floats(rows))
 function("functions", "attention", lambda F, q: F.scaled_dot_product_attention(q, q, q), floats(heads))
-function("functions", "attention_causal", lambda F, q: F.scaled_dot_product_attention(q, q, q, is_causal=True), floats(heads))
+function(
+    "functions", "attention_causal", lambda F, q: F.scaled_dot_product_attention(q, q, q, is_causal=True), floats(heads)
+)
 function(
     "functions", "grid_sample", lambda F, x, grid: F.grid_sample(x, grid, align_corners=False),
     floats(images), lambda n: _given((images(n)[0], *images(n)[2:], 2), -1, 1),
@@ -223,11 +233,41 @@ function(
     "losses", "cross_entropy_images", lambda F, x, y: F.cross_entropy(x, y),
     floats(images), lambda n: _indices(images(n)[1], images(n)[0], *images(n)[2:]),
 )  # fmt: skip
-function("losses", "cross_entropy_soft", lambda F, x, y: F.cross_entropy(x, y), floats(rows), floats(rows, 0.1, 0.9, False))
-function("losses", "gaussian_nll_loss", lambda F, x, y, v: F.gaussian_nll_loss(x, y, v), floats(rows), floats(rows, grad=False), floats(rows, 0.5, 2))
-function("losses", "cosine_embedding_loss", lambda F, x, y, s: F.cosine_embedding_loss(x, y, s), floats(rows), floats(rows), signs(first_of(rows)))
-function("losses", "margin_ranking_loss", lambda F, x, y, s: F.margin_ranking_loss(x, y, s), floats(line), floats(line), signs(line))
-function("losses", "triplet_margin_loss", lambda F, x, y, z: F.triplet_margin_loss(x, y, z), floats(rows), floats(rows), floats(rows))
+function(
+    "losses", "cross_entropy_soft", lambda F, x, y: F.cross_entropy(x, y), floats(rows), floats(rows, 0.1, 0.9, False)
+)
+function(
+    "losses",
+    "gaussian_nll_loss",
+    lambda F, x, y, v: F.gaussian_nll_loss(x, y, v),
+    floats(rows),
+    floats(rows, grad=False),
+    floats(rows, 0.5, 2),
+)
+function(
+    "losses",
+    "cosine_embedding_loss",
+    lambda F, x, y, s: F.cosine_embedding_loss(x, y, s),
+    floats(rows),
+    floats(rows),
+    signs(first_of(rows)),
+)
+function(
+    "losses",
+    "margin_ranking_loss",
+    lambda F, x, y, s: F.margin_ranking_loss(x, y, s),
+    floats(line),
+    floats(line),
+    signs(line),
+)
+function(
+    "losses",
+    "triplet_margin_loss",
+    lambda F, x, y, z: F.triplet_margin_loss(x, y, z),
+    floats(rows),
+    floats(rows),
+    floats(rows),
+)
 
 
 def _ctc(torch: Any, n: int) -> Built:

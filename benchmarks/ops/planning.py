@@ -6,6 +6,7 @@ elements as they should, or until the call takes too long. mindtorch is asked, w
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -57,7 +58,9 @@ def is_plain(sample: Sample) -> bool:
     specs = specs_in(sample)
     if sample.refusal or any(spec.layout != "plain" or not spec.data.size for spec in specs):
         return False
-    return (not specs or max(spec.data.ndim for spec in specs) > 0) and all(np.isfinite(spec.data).all() for spec in specs)
+    return (not specs or max(spec.data.ndim for spec in specs) > 0) and all(
+        np.isfinite(spec.data).all() for spec in specs
+    )
 
 
 def recipe_value(value: Any) -> Any:
@@ -81,7 +84,7 @@ def kind_of(spec: TensorSpec) -> str:
     data = spec.data
     if spec.domain:
         return spec.domain
-    is_sorted = data.ndim == 1 and data.size > 2 and not np.iscomplexobj(data) and bool((data[1:] > data[:-1]).all())
+    is_sorted = data.ndim == 1 and data.size > 3 and not np.iscomplexobj(data) and bool((data[1:] >= data[:-1]).all())
     return "sorted" if is_sorted else "uniform"
 
 
@@ -113,7 +116,7 @@ class Planner:
     def grower(self, name: str) -> Grower | None:
         """The first recipe and way that work; None for an op that has none."""
         if name not in self.growers:
-            self.growers[name] = next(filter(self._grows, self.sources[name]()), None)
+            self.growers[name] = next(filter(self._grows, self.sources[name].growers()), None)
         return self.growers[name]
 
     def _grows(self, grower: Grower) -> bool:
@@ -127,7 +130,7 @@ class Planner:
 
     def _elements(self, recipe: Recipe) -> int:
         results = tensors_in(mindtorch, self.side.work())
-        return max([volume(recipe), *(each.numel() for each in results)])
+        return int(max([volume(recipe), *(each.numel() for each in results)]))
 
     def sized(self, grower: Grower, elements: int) -> tuple[Recipe, int] | None:
         """The recipe with about so many elements, and how many they are."""
@@ -158,25 +161,31 @@ def growth(before: int, after: int) -> float:
 def next_factor(factor: int, reached: int, wanted: int, power: float) -> int:
     """Four times as much, or as much as is missing; the same factor again when it is enough."""
     missing = (wanted / reached) ** (1 / power)
-    return max(factor, min(4 * factor, ceil(factor * missing - 0.25)))
-
-
-def _growers(recipes: Iterator[Recipe]) -> Iterator[Grower]:
-    for recipe in recipes:
-        for scaling in scalings(recipe):
-            yield Grower(recipe, scaling)
+    return int(max(factor, min(4 * factor, ceil(factor * missing - 0.25))))
 
 
 # -------------------- all ops --------------------
 
 
-def sources() -> dict[str, Callable[[], Iterator[Grower]]]:
-    """By name, what gives the ways of growing each op, layer, loss and optimizer."""
-    found: dict[str, Callable[[], Iterator[Grower]]] = {}
-    for op in sampled_ops():
-        if next(places_of(op.schema.name), None):
-            found[op.name] = lambda op=op: _growers(recipes_of_op(op))  # type: ignore[misc]
+@dataclass(frozen=True)
+class Source:
+    """An op, layer, loss or optimizer: its family, and the ways of growing its calls."""
+
+    family: str
+    growers: Callable[[], Iterator[Grower]]
+
+
+def sources() -> dict[str, Source]:
+    """All of them, by name."""
+    ops = [op for op in sampled_ops() if next(places_of(op.schema.name), None)]
+    found = {op.name: Source(op.family, partial(_growers_of_op, op)) for op in ops}
     for name, family in layers.FAMILIES.items():
         recipe = Recipe(f"{family}/{name}", family, f"layers.{name}")
-        found[recipe.name] = lambda recipe=recipe: iter([Grower(recipe)])  # type: ignore[misc]
+        found[recipe.name] = Source(family, partial(iter, [Grower(recipe)]))
     return found
+
+
+def _growers_of_op(op: Any) -> Iterator[Grower]:
+    for recipe in recipes_of_op(op):
+        for scaling in scalings(recipe):
+            yield Grower(recipe, scaling)

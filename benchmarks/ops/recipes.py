@@ -12,6 +12,11 @@ STRIDED, DOUBLE, BFLOAT16 = "strided", "float64", "bfloat16"
 DIRECTIONS = (FORWARD, BACKWARD, IN_PLACE, OUT, STRIDED, DOUBLE, BFLOAT16)
 # The last three ask for the forward pass with other inputs, in which small calls differ as with the usual ones.
 LARGE_ONLY = (STRIDED, DOUBLE, BFLOAT16)
+# The families that have no samples (layers.py), and what is timed of them.
+WRITTEN = {
+    "layers": (FORWARD, BACKWARD), "functions": (FORWARD, BACKWARD), "losses": (FORWARD, BACKWARD),
+    "optimizers": (FORWARD,),
+}  # fmt: skip
 OTHER_DTYPE = {DOUBLE: "float64", BFLOAT16: "bfloat16"}
 
 
@@ -79,8 +84,8 @@ def is_float(numbers: Numbers) -> bool:
     return numbers.dtype.startswith(("float", "bfloat", "complex"))
 
 
-def turned(recipe: Recipe, direction: str) -> Recipe:
-    """The recipe with the inputs that a direction asks for."""
+def turned(value: Any, direction: str) -> Any:
+    """Nested arguments with the inputs that a direction asks for."""
 
     def change(value: Any) -> Any:
         if isinstance(value, Dtype):
@@ -91,7 +96,12 @@ def turned(recipe: Recipe, direction: str) -> Recipe:
             return replace(value, dtype=dtype, strided=direction == STRIDED, grad=grad)
         return value
 
-    return replace(recipe, args=replaced(recipe.args, change), kwargs=replaced(recipe.kwargs, change))
+    return replaced(value, change)
+
+
+def directions_of(family: str) -> tuple[str, ...]:
+    """Layers have no other form than the call."""
+    return WRITTEN.get(family, DIRECTIONS)
 
 
 def seed_of(*words: object) -> int:

@@ -46,7 +46,9 @@ def written(rows: Iterable[Row], head: str) -> str:
     """The table in the order of ops, behind a line that says how it was made."""
     lines = [f"# {head}", "\t".join(COLUMNS)]
     for row in sorted(rows, key=lambda row: row.key):
-        lines.append("\t".join([*map(str, astuple(row)[:5]), f"{row.ours:.4g}", f"{row.theirs:.4g}", f"{row.ratio:.3g}"]))
+        lines.append(
+            "\t".join([*map(str, astuple(row)[:5]), f"{row.ours:.4g}", f"{row.theirs:.4g}", f"{row.ratio:.3g}"])
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -119,7 +121,10 @@ def counted(ratios: Sequence[float]) -> list[int]:
 def families(rows: Sequence[Row]) -> list[str]:
     """Geometric means by family, for each size forward and with the backward pass, the slowest families first."""
     groups = [(size, direction) for size in ELEMENTS for direction in DIRECTIONS[:2]]
-    lines = [f"| | {' | '.join(f'{size}, {direction}' for size, direction in groups)} |", "|---|" + "---:|" * len(groups)]
+    lines = [
+        f"| | {' | '.join(f'{size}, {direction}' for size, direction in groups)} |",
+        "|---|" + "---:|" * len(groups),
+    ]
     by_family = grouped(rows, lambda row: row.family)
     for family in sorted(by_family, key=lambda name: -geometric_mean(by_family[name])):
         mine = grouped((row for row in rows if row.family == family), lambda row: f"{row.size}, {row.direction}")

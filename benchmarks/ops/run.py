@@ -3,12 +3,12 @@
 import random
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchmarks.ops.compare import Pair, compared
 from benchmarks.ops.planning import Planner
-from benchmarks.ops.recipes import DIRECTIONS, LARGE_ONLY, Recipe
+from benchmarks.ops.recipes import LARGE_ONLY, Recipe, directions_of
 from benchmarks.ops.results import Key, Row
 from benchmarks.ops.sizes import ELEMENTS, elements_of
 from benchmarks.ops.worker import Refused
@@ -20,7 +20,7 @@ FURTHEST = 64  # times fewer elements than asked for: then it is no longer this 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which cases: with these words in their names, every n-th, and of these some, in an order that the seed draws."""
+    """Which cases: with these words in their names, of every n-th op; some of them, in the seed's order."""
 
     only: str = ""
     part: int = 1
@@ -34,19 +34,23 @@ class Choice:
         return not (self.only or self.sample or self.minutes or self.parts > 1)
 
     def of(self, keys: Iterable[Key]) -> list[Key]:
-        found = [key for key in keys if self.only in ", ".join(key)][self.part - 1 :: self.parts]
+        found = [key for key in keys if self.only in ", ".join(key)]
+        names = set(list(dict.fromkeys(name for name, _, _ in found))[self.part - 1 :: self.parts])
+        found = [key for key in found if key[0] in names]
         if self.sample or self.minutes:
             random.Random(self.seed).shuffle(found)
         return found
 
 
-def all_keys(names: Iterable[str]) -> list[Key]:
-    """Every size and direction of these ops."""
-    return [(name, size, each) for name in names for size in ELEMENTS for each in DIRECTIONS if is_timed(size, each)]
-
-
-def is_timed(size: str, direction: str) -> bool:
-    return size != "small" or direction not in LARGE_ONLY
+def all_keys(families: Mapping[str, str]) -> list[Key]:
+    """Every size and direction of ops, by name, of these families."""
+    return [
+        (name, size, direction)
+        for name, family in families.items()
+        for size in ELEMENTS
+        for direction in directions_of(family)
+        if size != "small" or direction not in LARGE_ONLY
+    ]
 
 
 class Run:
@@ -100,6 +104,8 @@ class Run:
                 return None
             again = self.row(row.key, row.elements, PATIENCE)
             row = best_of(row, again) if again else row
+            for side in self.pair:
+                side.worker.close()  # in another process things lie elsewhere in memory
         return row if row.ratio > expected * SLOWER else None
 
 

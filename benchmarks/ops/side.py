@@ -7,12 +7,12 @@ import gc
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial, reduce
-from time import perf_counter
+from time import process_time
 from types import ModuleType
 from typing import Any
 
 from benchmarks.ops import layers
-from benchmarks.ops.recipes import BACKWARD, IN_PLACE, OUT, Dtype, Numbers, Recipe, array_of, replaced
+from benchmarks.ops.recipes import BACKWARD, IN_PLACE, OUT, Dtype, Numbers, Recipe, array_of, replaced, turned
 from benchmarks.timing import batch_seconds
 
 Work = Callable[[], Any]
@@ -23,7 +23,11 @@ REFUSED = (
 )  # fmt: skip
 SHORTEST = 0.0005  # seconds of a batch: long for the clock, and short enough to find a quiet moment
 MOST_CALLS = 4000
-MOST_WRITES = 8  # in-place calls between two resets: what is written again and again becomes infinite, or denormal
+# In-place calls between two resets. What is written again and again becomes infinite or denormal, which changes how
+# long a call takes, so that it must be as often in both libraries.
+WRITES = 8
+SMALL_WRITES = 64  # of few elements, whose values hardly matter
+FEW = 64
 
 
 class NothingToTime(Exception):
@@ -37,14 +41,14 @@ class Side:
         self.torch = library
         self.work: Work = list
         self.reset: Work = list
-        self.most_calls = MOST_CALLS
+        self.writes = 0
         self.calls = 1
 
     def prepare(self, recipe: Recipe, direction: str) -> Shapes:
         """Make everything that a case takes; the dtypes and shapes of what comes out, to be compared."""
         warnings.simplefilter("ignore")
-        self.work, self.reset, self.most_calls = list, list, MOST_CALLS
-        function, args, kwargs, parameters = self._call(recipe)
+        self.work, self.reset, self.writes = list, list, 0
+        function, args, kwargs, parameters = self._call(recipe, direction)
         self.work = partial(function, *args, **kwargs)
         if direction == BACKWARD:
             self.work = self._backward(self.work, self._leaves([args, kwargs, parameters]))
@@ -62,26 +66,27 @@ class Side:
     def calibrate(self) -> float:
         """Choose how many calls make a batch; seconds of one call."""
         self.calls = 1
-        first = self.seconds()
-        self.calls = max(1, min(self.most_calls, int(SHORTEST / first)))
+        first = max(self.seconds(), 1e-9)
+        self.calls = self.writes or max(1, min(MOST_CALLS, int(SHORTEST / first)))
         return self.seconds()
 
     def seconds(self) -> float:
-        """Of one call, by one batch."""
+        """Of one call, by one batch; of the processor, as others may use it, too. There is one thread."""
         self.reset()
-        return batch_seconds(self.work, self.calls) / self.calls
+        return batch_seconds(self.work, self.calls, process_time) / self.calls
 
     # -------------------- what is called --------------------
 
-    def _call(self, recipe: Recipe) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], list[Any]]:
+    def _call(self, recipe: Recipe, direction: str) -> tuple[Work, tuple[Any, ...], dict[str, Any], list[Any]]:
+        """The function, what it is called with, and parameters besides."""
         if recipe.place.startswith("layers."):
             built = layers.BUILDERS[recipe.place.removeprefix("layers.")](self.torch, recipe.elements)
-            args = tuple(self._made(built.args))
-            return built.function, args, {}, built.parameters
+            return built.function, self._made(turned(built.args, direction)), {}, built.parameters
         function = reduce(getattr, recipe.place.split("."), self.torch)
         if not callable(function):  # a property
             raise NothingToTime
-        return function, self._made(recipe.args), self._made(recipe.kwargs), []  # type: ignore[return-value]
+        args, kwargs = turned([recipe.args, recipe.kwargs], direction)
+        return function, self._made(args), self._made(kwargs), []
 
     def _made(self, value: Any) -> Any:
         return replaced(value, self._value)
@@ -131,7 +136,7 @@ class Side:
         before = args[0].clone()
         self.work = partial(getattr(args[0], method), *args[1:], **kwargs)
         self.reset = lambda: args[0].copy_(before) if args[0].shape == before.shape else args[0]
-        self.most_calls = MOST_WRITES if before.numel() > 64 else MOST_CALLS
+        self.writes = WRITES if before.numel() > FEW else SMALL_WRITES
 
 
 def tensors_in(torch: ModuleType, value: Any) -> list[Any]:

@@ -14,6 +14,7 @@ from benchmarks.ops.side import REFUSED, NothingToTime, Shapes, Side
 
 ROOT = Path(__file__).resolve().parents[2]
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+SAME_HASHES = {"PYTHONHASHSEED": "0"}  # dictionaries of two processes collide alike
 # The checkout's mindtorch, whatever this one's benchmarks are.
 START = """
 import sys
@@ -34,7 +35,8 @@ class Refused(Exception):
 class Worker:
     """The process, from the outside. One that dies is started again when it is asked next."""
 
-    def __init__(self, checkout: Path, libraries: Sequence[str]):
+    def __init__(self, checkout: Path, libraries: Sequence[str], pinned: bool = False):
+        self.pinned = pinned
         self.command = [sys.executable, "-W", "ignore", "-c", START, str(checkout), str(ROOT), *libraries]
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -55,8 +57,10 @@ class Worker:
         if self.process is None:
             pipe = subprocess.PIPE
             self.process = subprocess.Popen(
-                self.command, cwd=ROOT, env=os.environ | ONE_THREAD, stdin=pipe, stdout=pipe
+                self.command, cwd=ROOT, env=os.environ | ONE_THREAD | SAME_HASHES, stdin=pipe, stdout=pipe
             )
+            if self.pinned and sys.platform == "linux":
+                os.sched_setaffinity(self.process.pid, {max(os.sched_getaffinity(0))})
         return self.process
 
     def close(self) -> None:
