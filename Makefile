@@ -42,7 +42,7 @@ EXAMPLES := $(VENV)/.installed-examples
 MPI := $(VENV)/.installed-mpi
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-gpt demo-distributed test test-npu test-distributed test-debug codegen check stats lint format parity fuzz bench bench-npu bench-distributed docs wheel diff snapshot clean
+.PHONY: help install demo demo-gpt demo-distributed test test-npu test-distributed test-debug codegen check stats lint format parity fuzz bench bench-ops bench-npu bench-distributed docs wheel diff snapshot clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -140,6 +140,12 @@ fuzz: $(PEER) ## run random programs in mindtorch and in torch: make fuzz MINUTE
 
 bench: $(PEER) ## time mindtorch and torch in turn; writes benchmarks/results.md
 	$(PY) -m benchmarks
+
+# make bench-ops OPTIONS="--quick", or "--against v0.1 --check --only sum": see docs/performance.md.
+OPTIONS ?=
+
+bench-ops: $(PEER) ## time every op against torch (half an hour), or with OPTIONS=...; writes benchmarks/ops.*
+	$(PY) -W ignore -m benchmarks.ops $(OPTIONS)
 
 bench-npu: $(DEV) ## time launches on the simulated NPU (needs a C compiler); writes benchmarks/launches.md
 	$(PY) -m benchmarks.launches

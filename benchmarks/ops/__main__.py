@@ -54,13 +54,18 @@ def choice_of(options: argparse.Namespace, seed: int) -> Choice:
 
 @contextmanager
 def checkout_of(name: str) -> Iterator[Path]:
-    """A folder, or one with the files of a revision."""
+    """A folder, or one with the files of a revision.
+
+    They are compiled, because a process that compiles what it imports has more free memory afterwards, so that its
+    large arrays are made without asking the system: a half quicker for some.
+    """
     if Path(name).is_dir():
         yield Path(name)
         return
     with tempfile.TemporaryDirectory() as folder:
         archive = subprocess.run(["git", "archive", name], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
         subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
+        subprocess.run([sys.executable, "-m", "compileall", "-q", "mindtorch", "generated"], cwd=folder, check=True)
         yield Path(folder)
 
 

@@ -3,7 +3,6 @@
 This module imports neither mindtorch nor torch, so that it can time any checkout of the one and the other alike.
 """
 
-import gc
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial, reduce
@@ -58,10 +57,7 @@ class Side:
             self.work = partial(self.work, out=self._outputs(self.work()))
         elif direction == IN_PLACE:
             self._write(recipe.inplace, args, kwargs)
-        shapes = [(str(each.dtype), tuple(each.shape)) for each in tensors_in(self.torch, self.work())]
-        gc.collect()
-        gc.freeze()  # what the libraries keep is not looked at again while something is timed
-        return shapes
+        return [(str(each.dtype), tuple(each.shape)) for each in tensors_in(self.torch, self.work())]
 
     def calibrate(self) -> float:
         """Choose how many calls make a batch; seconds of one call."""

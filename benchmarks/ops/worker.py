@@ -1,5 +1,6 @@
 """A process with one thread that has a library or two, and answers what it is asked: make this ready, time that."""
 
+import gc
 import os
 import pickle
 import subprocess
@@ -105,6 +106,9 @@ def serve(libraries: Sequence[str]) -> None:
         except EOFError:
             return
         _send(answers, _answer(getattr(sides[library], method), args))
+        if method == "prepare":
+            gc.collect()
+            gc.freeze()  # what the libraries keep is not looked at again while something is timed
 
 
 def _answer(method: Any, args: list[Any]) -> tuple[bool, Any]:

@@ -27,7 +27,7 @@ NAVIGATION: dict[str, list[str]] = {
             "per_sample_gradients", "model_ensembling", "neural_tangent_kernels",
         )
     ],
-    "Use": ["library.md", "out_of_tree.md", "programs.md", "numerics.md", "performance.md", "benchmarks.md"],
+    "Use": "library.md out_of_tree.md programs.md numerics.md performance.md bench_ops.md benchmarks.md".split(),
     "Contribute": "contributing.md compatibility.md review.md errors.md autograd.md internals.md changelog.md".split(),
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ FROM_ROOT = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "benchmarks/results.md": "benchmarks.md",
+    "benchmarks/ops.md": "bench_ops.md",
 }
 # The site has better ones.
 _REPLACED = {"docs/ops/index.md": "ops.md", "docs/ops/npu.md": "coverage.md"}
