@@ -17,10 +17,10 @@ from pathlib import Path
 
 from benchmarks.__main__ import versions
 from benchmarks.ops import results
-from benchmarks.ops.compare import Pair, against_checkout, against_torch
+from benchmarks.ops.compare import DIFFERENT, Pair, against_checkout, against_torch
 from benchmarks.ops.planning import Planner
 from benchmarks.ops.report import PICTURE, SHOWN, picture, report
-from benchmarks.ops.results import Row
+from benchmarks.ops.results import Key, Row
 from benchmarks.ops.run import SLOWER, Choice, Run, all_keys, slower_rows
 from benchmarks.ops.worker import ROOT
 
@@ -41,6 +41,7 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--against", metavar="DIR", help="another mindtorch instead of torch: a folder or a revision")
     add("--check", action="store_true", help="fail for cases that became slower")
     add("--write", action="store_true", help="put the rows of a part into the stored table, too")
+    add("--missing", action="store_true", help="only cases that the stored table does not have")
     add("--worst", type=int, default=SHOWN, help="how many of the slowest cases are printed")
     add("--tsv", type=Path, help="write the rows here")
     return parser.parse_args(arguments)
@@ -79,6 +80,15 @@ def pair_of(against: str | None) -> Iterator[Pair]:
             yield pair
 
 
+def keys_for(options: argparse.Namespace, expected: list[Row], planner: Planner) -> list[Key]:
+    """All cases from which some are chosen: those of the table for a check, or all that there may be."""
+    if expected:
+        return [row.key for row in expected]
+    known = {row.key for row in results.load(TABLE)[1]} if options.missing else set()
+    families = {name: each.family for name, each in planner.sources.items()}
+    return [key for key in all_keys(families) if key not in known]
+
+
 def expected_rows(options: argparse.Namespace) -> list[Row]:
     """What a check compares with: the stored table, or nothing where another mindtorch is the measure."""
     return results.load(TABLE)[1] if options.check and options.against is None else []
@@ -89,9 +99,15 @@ def printed(rows: list[Row], count: int) -> None:
     print("\n".join(lines), flush=True)
 
 
+def differing(run: Run) -> Iterator[str]:
+    """Cases of which the two do not give the same dtypes and shapes: nothing to compare, but to look at."""
+    for key, reason in run.refused.items():
+        if reason.startswith(DIFFERENT):
+            yield f"{', '.join(key)}: {reason}"
+
+
 def stored(rows: list[Row], seed: int) -> None:
-    """Put the rows into the table, and write the page and the picture anew."""
-    rows = results.merged(results.load(TABLE)[1], rows)
+    """Write the table, the page and the picture."""
     head = f"{versions()}; seed {seed}"
     TABLE.write_text(results.written(rows, head), encoding="utf-8")
     PAGE.write_text(report(rows, head), encoding="utf-8")
@@ -112,18 +128,18 @@ def main() -> None:
     seed = secrets.randbelow(10**6) if options.seed is None else options.seed
     print(f"seed {seed}", flush=True)
     choice, expected, planner = choice_of(options, seed), expected_rows(options), Planner()
-    keys = choice.of(
-        [row.key for row in expected] or all_keys({name: each.family for name, each in planner.sources.items()})
-    )
+    keys = choice.of(keys_for(options, expected, planner))
     with pair_of(options.against) as pair:
         run = Run(pair, planner, seed)
         rows = list(run.rows(keys, choice, {row.key: row.elements for row in expected}))
         printed(rows, options.worst)
+        print(*differing(run), sep="\n")
         slower = failed(run, rows, expected) if options.check else 0
     if options.tsv:
         options.tsv.write_text(results.written(rows, f"{versions()}; seed {seed}"), encoding="utf-8")
     if options.against is None and not options.check and (options.write or choice.is_whole):
-        stored(rows, seed)
+        is_all = choice.is_whole and not options.missing
+        stored(rows if is_all else results.merged(results.load(TABLE)[1], rows), seed)
     sys.exit(slower > 0)
 
 

@@ -9,6 +9,7 @@ from benchmarks.ops.recipes import Recipe
 from benchmarks.ops.worker import ROOT, Asked, Refused, Worker
 
 BUDGET = 0.03  # seconds for the rounds of a case
+DIFFERENT = "results differ"
 FEWEST, MOST = 4, 20  # rounds
 
 
@@ -55,7 +56,7 @@ def compared(pair: Pair, recipe: Recipe, direction: str, patience: int = 1) -> T
     """The times of a case; `patience` times as many rounds. Raises `Refused`."""
     shapes = [each.prepare(recipe, direction) for each in pair]
     if shapes[0] != shapes[1]:
-        raise Refused(f"results differ: {shapes[0]} and {shapes[1]}")
+        raise Refused(f"{DIFFERENT}: {shapes[0]} and {shapes[1]}")
     times = Times(*(each.calibrate() for each in pair))
     for number in range(rounds_for(times) * patience):
         times = times.best(_round(pair, backwards=number % 2 == 1))
