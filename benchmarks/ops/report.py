@@ -23,7 +23,7 @@ def report(rows: Sequence[Row], head: str) -> str:
         "How many cases have which ratio": distribution(rows),
         f"The {SHOWN} slowest": table(worst(rows, SHOWN)),
     }
-    lines = ["# Every op against torch", "", f"{head}.", "", NOTE, "", f"![ratios](../{PICTURE})"]
+    lines = ["# Every op against torch", "", f"{head}; {len(rows):,} cases.", "", NOTE, "", f"![ratios](../{PICTURE})"]
     for title, part in parts.items():
         lines += ["", f"## {title}", "", *part]
     return "\n".join(lines) + "\n"

@@ -134,7 +134,7 @@ def families(rows: Sequence[Row]) -> list[str]:
 
 def table(rows: Iterable[Row]) -> list[str]:
     """Cases with their times, in Markdown."""
-    lines = ["| op | size | | elements | µs | against | ratio |", "|---|---|---|---:|---:|---:|---:|"]
+    lines = ["| op | size | | elements | ours, µs | theirs, µs | ratio |", "|---|---|---|---:|---:|---:|---:|"]
     for row in rows:
         numbers = f"{row.elements:,} | {row.ours:,.4g} | {row.theirs:,.4g} | {row.ratio:.2f}"
         lines.append(f"| {row.op} | {row.size} | {row.direction} | {numbers} |")

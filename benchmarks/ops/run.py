@@ -97,16 +97,15 @@ class Run:
                 count += 1
                 yield row
 
-    def still_slower(self, row: Row, expected: float) -> Row | None:
-        """The row by the best times of some more attempts; None if it is as fast as it should be."""
-        for _ in range(ATTEMPTS):
-            if row.ratio <= expected * SLOWER:
-                return None
-            again = self.row(row.key, row.elements, PATIENCE)
-            row = best_of(row, again) if again else row
-            for side in self.pair:
-                side.worker.close()  # in another process things lie elsewhere in memory
-        return row if row.ratio > expected * SLOWER else None
+    def again(self, row: Row) -> Row:
+        """The row by the best times of this and another attempt."""
+        other = self.row(row.key, row.elements, PATIENCE)
+        return best_of(row, other) if other else row
+
+    def restart(self) -> None:
+        """What follows is measured in new processes, in which things lie elsewhere in memory."""
+        for side in self.pair:
+            side.worker.close()
 
 
 def best_of(row: Row, other: Row) -> Row:
@@ -114,11 +113,17 @@ def best_of(row: Row, other: Row) -> Row:
     return replace(row, ours=min(row.ours, other.ours), theirs=min(row.theirs, other.theirs))
 
 
-def slower_rows(run: Run, rows: Iterable[Row], expected: dict[Key, float]) -> list[tuple[Row, float]]:
-    """The rows that are slower than expected when they are measured again, and the ratios that they should have.
+def slower_rows(run: Run, rows: Iterable[Row], expected: dict[Key, float]) -> list[Row]:
+    """The rows that are slower than expected, however often they are measured again.
 
     What nothing is known about should be as fast as the other library.
     """
-    pairs = ((row, expected.get(row.key, 1.0)) for row in rows)
-    failed = ((run.still_slower(row, ratio), ratio) for row, ratio in pairs)
-    return [(row, ratio) for row, ratio in failed if row]
+
+    def is_slower(row: Row) -> bool:
+        return row.ratio > expected.get(row.key, 1.0) * SLOWER
+
+    left = list(filter(is_slower, rows))
+    for _ in range(ATTEMPTS if left else 0):
+        run.restart()
+        left = list(filter(is_slower, map(run.again, left)))
+    return left
