@@ -32,7 +32,7 @@ QUICK = 2.0  # minutes
 def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ops", description=__doc__)
     add = parser.add_argument
-    add("--only", default="", help='cases with this in "op, size, direction"')
+    add("--only", default="", help='cases that have this regular expression in "op, size, direction"')
     add("--part", default="1/1", help="2/5: the cases of every fifth op, from the second on")
     add("--sample", type=int, default=0, help="so many cases, drawn at random")
     add("--minutes", type=float, default=0.0, help="cases drawn at random, for so long")
@@ -134,6 +134,8 @@ def main() -> None:
     with pair_of(options.against) as pair:
         run = Run(pair, planner, seed)
         rows = list(run.rows(keys, choice, {row.key: row.elements for row in expected}))
+        if not rows:
+            sys.exit("no such case")
         printed(rows, options.worst)
         print(*differing(run), sep="\n")
         slower = failed(run, rows, expected) if options.check else 0

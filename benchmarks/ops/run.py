@@ -1,6 +1,7 @@
 """One run: its cases in the sizes of its seed, measured, and measured again where they seem too slow."""
 
 import random
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ FURTHEST = 64  # times fewer elements than asked for: then it is no longer this 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which cases: with these words in their names, of every n-th op; some of them, in the seed's order."""
+    """Which cases: with a pattern in their names, of every n-th op; some of them, in the seed's order."""
 
     only: str = ""
     part: int = 1
@@ -34,7 +35,7 @@ class Choice:
         return not (self.only or self.sample or self.minutes or self.parts > 1)
 
     def of(self, keys: Iterable[Key]) -> list[Key]:
-        found = [key for key in keys if self.only in ", ".join(key)]
+        found = [key for key in keys if re.search(self.only, ", ".join(key))]
         names = set(list(dict.fromkeys(name for name, _, _ in found))[self.part - 1 :: self.parts])
         found = [key for key in found if key[0] in names]
         if self.sample or self.minutes:

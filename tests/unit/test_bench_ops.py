@@ -235,7 +235,14 @@ KEYS = [(name, size, FORWARD) for name in ("add", "mul", "sub", "sum") for size 
 
 
 @pytest.mark.parametrize(
-    "words, count", [([], 8), (["--only", "sum, small"], 1), (["--part", "2/2"], 4), (["--sample", "3"], 8)]
+    "words, count",
+    [
+        ([], 8),
+        (["--only", "sum, small"], 1),
+        (["--only", "^(add|mul), .*ard$"], 4),
+        (["--part", "2/2"], 4),
+        (["--sample", "3"], 8),
+    ],
 )
 def test_choosing(words, count):
     options = options_of(words)
