@@ -1,6 +1,6 @@
 """Time every op of the table, layers, losses and optimizers against torch: `make bench-ops`.
 
-Each case is an op, a size class and a direction. All of them take about 25 minutes; `--quick` takes two for the
+Each case is an op, a size class and a direction. All of them take about half an hour; `--quick` takes two for the
 geometric means of cases drawn at random. With `--against` another mindtorch (a folder, or a revision of this
 repository) takes the place of torch, and below 1 means faster than that one. `--check` fails for cases that are a fifth
 slower than the stored table says, or than the other mindtorch, after measuring them again.
