@@ -95,12 +95,17 @@ def run_post_hooks(hooks: Iterable[Callable], results: tuple, grads: Sequence[An
 
 
 def run_post_accumulate_hooks(hooks: Iterable[Callable], tensor: Tensor) -> None:
+    """Each hook sees what the one before has returned; other tensors are refused after the last."""
+    shown, is_replaced = tensor, False
     for hook in tuple(hooks):
-        result = hook(tensor)
-        if isinstance(result, Tensor) and result is not tensor:
-            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
-        if not (result is None or result is tensor):
+        result = hook(shown)
+        if not (result is None or isinstance(result, Tensor)):
             raise TypeError(f"expected Variable, but hook returned '{errors.type_name(result)}'")
+        if result is not None:
+            is_replaced = is_replaced or result is not shown
+            shown = result
+    if is_replaced:
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def _check_replacements(hook: Callable, values: Sequence[Any], results: Any) -> None:

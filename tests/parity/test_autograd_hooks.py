@@ -1,5 +1,7 @@
 """Hooks behave as in PyTorch: order, replacement, removal, on what they sit, and what they may do."""
 
+import itertools
+
 import pytest
 
 from tests.parity.library_programs import tried
@@ -359,6 +361,24 @@ def post_accumulate_misuse(T):
         tried((x * 1).sum().backward),
         x.grad,
     )
+
+
+@program
+def post_accumulate_hands_on_what_hooks_return(T):
+    def shown(names):
+        x, seen = sample(T, 3), []
+        other = T.zeros(3)
+
+        def hook(tensor, name):
+            seen.append(next(each for each, value in (("x", x), ("other", other), ("grad", x.grad)) if value is tensor))
+            return {"none": None, "same": tensor, "x": x, "other": other, "grad": x.grad, "number": 3}[name]
+
+        for name in names:
+            x.register_post_accumulate_grad_hook(lambda tensor, name=name: hook(tensor, name))
+        return names, tried(x.sum().backward), seen
+
+    kinds = ("none", "same", "x", "other", "grad", "number")
+    return [shown(names) for names in itertools.product(kinds, repeat=3)]
 
 
 @program
