@@ -325,12 +325,13 @@ def make_objects_with(new: Callable[[type], Any]) -> None:
 def alias_of(tensor: Tensor, cls: type = Tensor) -> Any:
     """Another tensor on the same array, outside of the graph and with a version counter of its own (like `.data`).
 
-    Without elements it has an array of its own: kernels refuse to write to what they read, if it is the same array, but
-    two tensors without elements share none.
+    Without elements, or where memory has gaps or several elements at one place, it has an array of its own: kernels
+    refuse to write to what they read, if it is the same array, but of two tensors they see it in dense memory only.
     """
     alias = _new(cls)
     array = tensor._mt_array
-    alias._mt_array = array if type(array) is not _Array or array.size else array.view()
+    is_same = tensor._mt_kind or type(array) is not _Array or (array.size and geometry.is_dense(array))
+    alias._mt_array = array if is_same else array.view()
     alias._mt_kind = tensor._mt_kind
     alias._mt_version = None
     alias._mt_edge = None

@@ -8,6 +8,7 @@ import torch
 import mindtorch
 from tests.harness import arguments_of, dtypes_of, inplace_samples, variant
 from tests.parity.peer import torch_ops
+from tests.parity.programs import assert_same
 
 ERRORS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
 FORMS = [form for op in torch_ops() if (form := variant(op, "inplace")) is not None]
@@ -68,3 +69,45 @@ def test_limits_that_are_refused(limits, dtype):
                 T.zeros(1, dtype=getattr(T, dtype)).expand(shape).clamp_(*limits)
             texts.append(str(error.value))
         assert texts[0] == texts[1]
+
+
+# -------------------- another tensor on the same memory --------------------
+
+LAYOUTS = {
+    "rows": lambda T: T.arange(12.0).reshape(3, 4),
+    "turned": lambda T: T.arange(12.0).reshape(4, 3).t(),
+    "expanded": lambda T: T.arange(4.0).expand(3, 4),
+    "columns": lambda T: T.arange(3.0)[:, None].expand(3, 4),
+    "gaps": lambda T: T.arange(24.0).reshape(3, 8)[:, ::2],
+    "empty": lambda T: T.zeros(0, 4),
+}
+SEEN_AGAIN = {
+    "data": lambda T, x: x.data,
+    "detach": lambda T, x: x.detach(),
+    "parameter": lambda T, x: T.nn.Parameter(x, requires_grad=False),
+    "view": lambda T, x: x[:],
+    "itself": lambda T, x: x,
+}
+WRITES = {
+    "index": lambda T, out, x: out.__setitem__(T.arange(len(x)), x),
+    "slice": lambda T, out, x: out.__setitem__(slice(None), x),
+    "add_": lambda T, out, x: out.add_(x),
+    "index_copy_": lambda T, out, x: out.index_copy_(0, T.arange(len(x)), x),
+    "scatter_": lambda T, out, x: out.scatter_(0, T.zeros(x.shape, dtype=T.int64), x),
+    "gather": lambda T, out, x: T.gather(x, 0, T.zeros(x.shape, dtype=T.int64), out=out),
+    "index_select": lambda T, out, x: T.index_select(x, 0, T.arange(len(x)), out=out),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("again", SEEN_AGAIN)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_writing_a_tensor_to_another_on_its_memory(layout, again, write):
+    """Of two tensors it is seen in dense memory only that they share it; one and the same is always refused."""
+
+    def run(T):
+        x = LAYOUTS[layout](T)
+        WRITES[write](T, SEEN_AGAIN[again](T, x), x)
+        return x
+
+    assert_same(run)
