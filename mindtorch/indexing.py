@@ -257,7 +257,7 @@ def _write_view(view: Tensor, value: Any) -> None:
         if thread.vmap_levels and isinstance(value, Tensor) and type(value._mt_array) is not type(view._mt_array):
             view.fill_(value)  # which has torch's checks of samples, and before all others
             return
-        is_recorded = thread.grad_enabled and edge_of(view) is not None
+        is_recorded = thread.grad_enabled and not thread.inference and edge_of(view) is not None
         if is_recorded:
             check_inplace(view)
         if (is_recorded or thread.own_tensors is not None) and not isinstance(value, Tensor):

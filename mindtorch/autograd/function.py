@@ -20,7 +20,7 @@ from mindtorch.autograd_meta import takes_part
 from mindtorch.device import device as Device
 from mindtorch.dispatch import anomaly
 from mindtorch.dispatch.batching import levels_of_tensor
-from mindtorch.dispatch.captures import leaving_watch
+from mindtorch.dispatch.captures import leaving_watch, recording
 from mindtorch.dispatch.tangents import without_forward_ad
 from mindtorch.dispatch.views_from_no_grad import note_views
 from mindtorch.tensor import Tensor
@@ -246,7 +246,8 @@ class Function(metaclass=FunctionMeta):
         if is_transformed and recorded:
             note_views(tensors, outputs)
         _check_dirty(written, returned if len(ctx.dirty_tensors) == len(written) else ())
-        _save(ctx, recorded)
+        with recording(tensors):
+            _save(ctx, recorded)
         if _thread.dual_level >= 0 and _thread.forward_grad_enabled:
             roles = [role_of(each, marked, written) for each in returned]
             apply_jvp(cls, ctx, args, outputs, roles)

@@ -17,6 +17,7 @@ import numpy as np
 from mindtorch import errors, state
 from mindtorch.autograd.history import become_leaf, edge_of, edge_to_keep
 from mindtorch.autograd.hooks import legacy_type
+from mindtorch.autograd.shown_levels import is_of_inference_where_recorded
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import torch_dispatch
 from mindtorch.dispatch.captures import is_in_reverse_mode
@@ -53,12 +54,12 @@ def save(tensor: Any) -> Any:
             return tensor._mt_array
         meta = tensor._mt_meta
         if meta is not None and meta.inference:
-            _refuse_inference()
+            _refuse_inference(tensor)
         version = 0
     else:
         version = counter[0]
         if tensor._mt_meta is not None and tensor._mt_meta.inference:
-            _refuse_inference()
+            _refuse_inference(tensor)
     return tensor if not version and type(tensor) is Tensor else (tensor, version)
 
 
@@ -259,7 +260,7 @@ def _packed(tensor: Any, edge: Any) -> Any:
     if type(tensor) is WrappedNumber:
         return tensor._mt_array
     if tensor.is_inference():
-        _refuse_inference()
+        _refuse_inference(tensor)
     if _thread.outcome is not None:
         tensor = torch_dispatch.object_of(tensor)
     saved = SavedTensor(None)
@@ -330,10 +331,10 @@ def _freed() -> RuntimeError:
     )
 
 
-def _refuse_inference() -> None:
+def _refuse_inference(tensor: Tensor) -> None:
     """Keep no tensor of inference mode, which has no version; a transform of reverse mode, whose graph is its own, may
-    do so."""
-    if not is_in_reverse_mode():
+    do so if it has not made it, and the op is in no other graph."""
+    if not is_in_reverse_mode() or is_of_inference_where_recorded(tensor):
         raise RuntimeError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
             "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "

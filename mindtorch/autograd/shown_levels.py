@@ -79,6 +79,23 @@ def is_recorded(tensor: Tensor) -> bool:
     return own is None or edge is None or _leads_further_in(edge[0], own)
 
 
+def is_of_inference_where_recorded(tensor: Tensor) -> bool:
+    """Whether the op that runs is part of a graph to which a tensor of inference mode is one of that mode: that of the
+    transform whose function has made it, or one around that. To those inside it is an ordinary tensor, and so is to its
+    own what is made of its memory again."""
+    maker, own = owner_of(tensor), _thread.own_tensors
+    nodes = [edge[0] for each in own.operands if (edge := _edge_or_that_of_base(each))]
+    is_seen = False
+    while True:
+        is_seen = is_seen or (own is maker and (own is None or tensor in own.of_inference))
+        if is_seen and any([_leads_to(node, own) for node in nodes]):
+            return True
+        if own is None or not own.records_outside:
+            return False
+        is_seen = is_seen or own is maker
+        own = own.outer
+
+
 def _leads_further_in(node: Any, outermost: OwnTensors) -> bool:
     """Whether the gradients of a node get to what is differentiated in a transform or in one inside of it."""
     own = _thread.own_tensors

@@ -64,7 +64,7 @@ class OwnTensors:
 
     __slots__ = (
         *("given", "made", "metas", "depth", "outer", "data", "has_hooks"),
-        *("is_left", "requires_grad_outside", "records_outside", "is_reverse"),
+        *("is_left", "requires_grad_outside", "records_outside", "is_reverse", "operands", "of_inference"),
     )
 
     def __init__(self, given: Sequence[Tensor], depth: int, outer: "OwnTensors | None") -> None:
@@ -79,6 +79,8 @@ class OwnTensors:
         self.requires_grad_outside: Callable[[Tensor], bool]  # while it is
         self.records_outside = _thread.grad_enabled  # whether grad mode is on around the transform
         self.is_reverse = False  # whether the transform has a graph of its own
+        self.of_inference = TensorSet()  # what was made in inference mode, and not only seen again from that
+        self.operands: Sequence[Tensor] = ()  # of the op that runs, if any of them is of inference mode
         self.give(given)
 
     def give(self, tensors: Sequence[Tensor]) -> None:
@@ -185,6 +187,7 @@ def _running(own: OwnTensors) -> Iterator[OwnTensors]:
         _thread.own_tensors = outer
         if outer is not None:  # the function around it has made them, too
             outer.made.take_over(own.made)
+            outer.of_inference.take_over(own.of_inference)
 
 
 def leaving_watch(
@@ -204,6 +207,24 @@ def is_left_to_a_function() -> bool:
 
 
 _NOTHING = nullcontext()
+
+
+def recording(tensors: Sequence[Tensor]) -> AbstractContextManager[None]:
+    """In this block an op of some tensors runs inside of a transform: which graphs it is recorded in decides whether
+    they may keep one of inference mode."""
+    own = _thread.own_tensors
+    is_asked = own is not None and _thread.grad_enabled and any([each.is_inference() for each in tensors])
+    return _recording(own, tensors) if is_asked else _NOTHING
+
+
+@contextmanager
+def _recording(own: OwnTensors, tensors: Sequence[Tensor]) -> Iterator[None]:
+    outer = own.operands
+    own.operands = tensors
+    try:
+        yield
+    finally:
+        own.operands = outer
 
 
 @contextmanager

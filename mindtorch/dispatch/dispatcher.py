@@ -14,7 +14,7 @@ from mindtorch import state
 from mindtorch.autograd_meta import note_inference_leaf
 from mindtorch.dispatch import anomaly, autocast, batching, debug, torch_dispatch, trace
 from mindtorch.dispatch.call_form import tensors_among
-from mindtorch.dispatch.captures import check_write, is_written_unrecorded
+from mindtorch.dispatch.captures import check_write, is_written_unrecorded, recording
 from mindtorch.dispatch.forward_ad import call_with_tangents, has_tangents
 from mindtorch.dispatch.methods import METHOD_PREFIX, not_implemented
 from mindtorch.dispatch.registry import NUMBERS, OpEntry
@@ -93,10 +93,19 @@ def _call_autograd(function: Callable, args: tuple, kwargs: dict) -> Any:
         for target in tensors_among(entry.written(args)):
             check_write(entry, target, args)
     if entry.composite:
-        return _let_through(function, args, kwargs)
-    if _thread.own_tensors is not None:
-        if is_written_unrecorded(entry, tensors_among((*args, *kwargs.values()))):
-            return _unrecorded(function, args, kwargs)
+        is_recorded = not (_thread.inference and _thread.grad_enabled)  # which it may be as one node
+        return (_let_through if is_recorded else _unrecorded)(function, args, kwargs)
+    if _thread.own_tensors is None:
+        return _call_in_mode(function, args, kwargs)
+    tensors = tensors_among((*args, *kwargs.values()))
+    if is_written_unrecorded(entry, tensors):
+        return _unrecorded(function, args, kwargs)
+    with recording(tensors):
+        return _call_in_mode(function, args, kwargs)
+
+
+def _call_in_mode(function: Callable, args: tuple, kwargs: dict) -> Any:
+    entry = function.op  # type: ignore[attr-defined]
     if _sees_tangents() and has_tangents((*args, *kwargs.values())):
         result = call_with_tangents(_call_autograd, function, args, kwargs)
     elif _thread.inference:
@@ -181,6 +190,8 @@ def _mark_inference(result: Any, args: Iterable[Any]) -> None:
         if isinstance(tensor, Tensor) and not tensor._is_view() and not _is_one_of(tensor, args):
             meta = autograd_meta(tensor)
             meta.inference = True
+            if _thread.own_tensors is not None:
+                _thread.own_tensors.of_inference.add(tensor)
             if meta.requires_grad:
                 note_inference_leaf(meta)
 

@@ -289,8 +289,8 @@ def _tangents(tensor: Tensor) -> dict[int, Tensor]:
 @contextmanager
 def reverse_level() -> Iterator[Level]:
     """A level of reverse mode: the function in it is recorded, whatever grad mode is outside."""
-    grad_enabled = _thread.grad_enabled
     with disable_saved_tensors_hooks(_NO_HOOKS), outside_of_inference(), running_transform():
+        grad_enabled = _thread.grad_enabled
         level = Level()
         state.set_grad_enabled(True)
         try:
@@ -314,11 +314,13 @@ def running_transform() -> Iterator[int]:
 
 @contextmanager
 def outside_of_inference() -> Iterator[None]:
-    """Make ordinary tensors, whatever the mode; grad mode stays as it is. What is differentiated are not the program's
-    tensors, and they have derivatives in any mode."""
-    inference = _thread.inference
+    """Make ordinary tensors, whatever the mode. What is differentiated are not the program's tensors, and they have
+    derivatives in any mode; but outside, nothing is recorded in inference mode, whatever grad mode is."""
+    inference, grad_enabled = _thread.inference, _thread.grad_enabled
+    state.set_grad_enabled(grad_enabled and not inference)
     set_inference(False)
     try:
         yield
     finally:
         set_inference(inference)
+        state.set_grad_enabled(grad_enabled)

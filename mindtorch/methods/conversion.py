@@ -184,6 +184,8 @@ class ContainerMethods:
 
     def apply_(self: Any, callable: Callable) -> Tensor:
         """Replace every element by what a Python function makes of it."""
+        if self.requires_grad:
+            raise RuntimeError("Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.")
         array = self._mt_array
         for index in np.ndindex(array.shape):
             array[index] = callable(array[index].item())

@@ -78,7 +78,7 @@ class MemoryMethods:
         shape = ints_of(given, "resize_", "size", 1)
         if memory_format is not None:
             checked_format(memory_format, "resize_")
-        if self.requires_grad:
+        if self.requires_grad and not _thread.inference:
             raise RuntimeError("cannot resize variables that require grad")
         if has_tangents((self,)):
             raise RuntimeError("cannot resize variables that has a forward grad")

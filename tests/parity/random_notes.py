@@ -19,7 +19,8 @@ def noted(value: Any, T: Any) -> Any:
         return Unknown()
     facts = (str(value.dtype), tuple(value.shape), value.requires_grad, value.grad_fn is None)
     try:
-        return (*facts, Numbers(value.detach().clone().resolve_conj().tolist(), str(value.dtype)))
+        with T.no_grad():  # of the tensor itself: see `view_from_inference_mode_in_a_transform`
+            return (*facts, Numbers(value.tolist(), str(value.dtype)))
     except RuntimeError:  # the samples of a vmap
         return facts
 

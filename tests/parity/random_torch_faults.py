@@ -51,13 +51,13 @@ def samples_that_share_memory(T: Any) -> tuple[Any, Any]:
 
 @wrong
 def view_from_inference_mode_in_a_transform(T: Any) -> tuple[Any, Any]:
-    """A view and a copy have the same elements."""
+    """A view (or detach) and a copy have the same elements."""
 
     def gradient(elements: Any) -> Any:
         def f(x: Any) -> Any:
             with T.inference_mode():
                 y = elements(x)
-            return (x * y).sum()
+            return (x + y).sum()
 
         return T.func.grad(f)(T.ones(2, 2)).tolist()
 

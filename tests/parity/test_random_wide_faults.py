@@ -9,6 +9,34 @@ from tests.parity.test_random_faults import value_of
 BEFORE = {
     "tensors of inference mode": "with T.inference_mode(): a = T.ones(2, 3)",
     "transforms of tensors of inference mode": "with T.inference_mode(): a = T.ones(2)",
+    "tensors of inference mode that transforms keep": """
+def inside(f):
+    with T.inference_mode(): return f()
+class F(T.autograd.Function):
+    @staticmethod
+    def forward(x, y): return x * 2
+    @staticmethod
+    def setup_context(ctx, inputs, output): ctx.save_for_backward(*inputs)
+    @staticmethod
+    def backward(ctx, grad): return grad * ctx.saved_tensors[1], None
+def grad(f, x): return T.func.grad(lambda c: (f(c), c.sum())[1])(x)
+x, y = T.ones(2, requires_grad=True), T.ones(2)
+a = inside(lambda: T.ones(2))""",
+    "enable_grad in inference mode": """
+class F(T.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 2
+    @staticmethod
+    def backward(ctx, grad): return grad
+def facts(t): return isinstance(t, T.Tensor) and (t, t.requires_grad, t.is_leaf, t.is_inference(), t._is_view())
+def inside(f):
+    with T.inference_mode(), T.enable_grad(): r = f()
+    return facts(r), facts(x), facts(h), h._version, x._version
+w, x = T.ones(2, requires_grad=True), T.ones(2, requires_grad=True)
+h = x * 1
+no = lambda f: T.no_grad()(f)()
+v = no(lambda: h[0])""",
+    "apply_": "w = T.ones(2, requires_grad=True); h = w * 1",
     "parts of a vmap that has ended": "x = T.ones(2, 3, requires_grad=True); y = T.vmap(lambda a: a.sin())(x)",
     "gradients around zeros": "x = T.tensor([[2., T.nan, 0, 3], [1, 0, 3, 0], [0, 1, 2, 3], [1, 2, 3, 4]])",
     "where slopes have no limit": "x = T.tensor([0., 1e-30, T.nan, T.inf, -T.inf, 2, -30], requires_grad=True)",
@@ -45,6 +73,53 @@ KINDS = {
         "with T.inference_mode(): r = T.func.vjp(lambda c: c.sin(), a)[1](a)[0]\n(r, r.is_inference())",
         "T.func.grad(lambda c: T.func.vjp(lambda d: d.sin(), c)[1](a)[0].sum())(a)",
         "T.ones(2, requires_grad=True) * a",
+    ],
+    "tensors of inference mode that transforms keep": [
+        f"given = {given}; {call}"
+        for given in "xya"
+        for call in (
+            *(
+                f"grad(lambda c: {body}, given)"
+                for body in ("x * a", "c * a", "(c * 1).mul_(a)", "x * a[:]", "x * (a * 1)", "(c * x).atan2(a)")
+            ),
+            *(f"grad(lambda c: F.apply({first}, a), given)" for first in "cx"),
+            *(
+                f"grad(lambda c: c * inside(lambda: {made}){again}, given)"
+                for made in ("c * 2", "y * 2", "T.ones(2)", "a[:]")
+                for again in ("", "[:]", ".detach()", " * 1")
+            ),
+            "grad(lambda c: x * inside(lambda: c * 2), given)",
+            "T.vmap(T.func.grad(lambda c: (c * a[0]).sum()))(given)",
+            "grad(lambda c: T.vmap(lambda d: d * a[0])(c), given)",
+            "T.func.jvp(T.func.grad(lambda c: (c * a).sum()), (given,), (y,))",
+            "T.no_grad()(lambda: grad(lambda c: x * a, given))()",
+            "grad(lambda c: T.no_grad()(lambda: grad(lambda d: x * a, c))(), given)",
+            *(
+                f"grad(lambda c: {outer}grad(lambda d: {body}, c), given)"
+                for outer in ("", "(lambda b: grad(lambda e: e * b, c))(inside(lambda: c * 2)) + ")
+                for body in ("d * a", *(f"{left} * inside(lambda: {right} * 2)" for left, right in ("cd", "dc", "dd")))
+            ),
+        )
+    ],
+    "enable_grad in inference mode": [
+        f"inside(lambda: {call})"
+        for call in (
+            *("F.apply(x)", "x.index_copy(0, T.tensor([0]), w[:1])", "T.nn.functional.rrelu(x, 0.5, 0.5, True)"),
+            *(f"{name}.__setitem__({index}, {value})" for name in "xh" for index in ("...", 0, [0]) for value in "2w"),
+            *("h.__setitem__(0, w[0])", "v.__setitem__(..., 2)", "v.mul_(2)", "x.unbind()[0].mul_(2)", "x.resize_(1)"),
+            *("h.set_(w)", "x.apply_(lambda a: a)", "x.to(T.float64)", "T.autograd.grad((x * 2).sum(), x)[0]"),
+            *(f"T.func.{f}(lambda a: (a * x * w).square().sum())(x)" for f in ("grad", "hessian")),
+            "T.func.vjp(lambda a: a * x, x)[0]",
+            *(f"T.func.jvp(lambda a: a * x, (x,), (w,))[{part}]" for part in (0, 1)),
+            "T.func.grad(lambda a: T.func.grad(lambda b: (a * x * b).sum())(a).sum())(x)",
+            "T.vmap(T.func.grad(lambda a: (a * x).sum()))(x)",
+            "T.autograd.functional.hvp(lambda a: (a * x).square().sum(), x, x)[1]",
+        )
+    ],
+    "apply_": [
+        f"with T.{mode}(): r = {tensor}.apply_(lambda a: a + 1)\nr"
+        for mode in ("enable_grad", "no_grad", "inference_mode")
+        for tensor in ("w", "h", "(w * 1)", "w.detach()", "w.data")
     ],
     "parts of a vmap that has ended": [
         "T.nn.functional.huber_loss(x, T.zeros(2, 3)).grad_fn.name()",
