@@ -278,9 +278,9 @@ def _softmax_backward_data(result, arguments, tangents):
 
 def _log_softmax(result, arguments, tangents):
     """_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
-    _, dim, _ = arguments
+    input, dim, _ = arguments
     input_t, _, _ = tangents
-    return input_t - (result.exp() * input_t).sum(dim, True)
+    return input_t - logsumexp_jvp(input_t, input, dim, True)
 
 
 def _log_softmax_backward_data(result, arguments, tangents):

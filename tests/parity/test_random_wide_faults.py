@@ -36,6 +36,15 @@ w, x = T.ones(2, requires_grad=True), T.ones(2, requires_grad=True)
 h = x * 1
 no = lambda f: T.no_grad()(f)()
 v = no(lambda: h[0])""",
+    "results written beside their tangents": """
+def written(f):
+    def g(a):
+        y = f(a)
+        y[[-1, 0]] += a
+        return y
+    return g
+x = T.arange(12., dtype=T.float64).reshape(2, 2, 3).requires_grad_()
+t = lambda r: T.autograd.grad(r.sin().sum(), x)[0]""",
     "apply_": "w = T.ones(2, requires_grad=True); h = w * 1",
     "parts of a vmap that has ended": "x = T.ones(2, 3, requires_grad=True); y = T.vmap(lambda a: a.sin())(x)",
     "gradients around zeros": "x = T.tensor([[2., T.nan, 0, 3], [1, 0, 3, 0], [0, 1, 2, 3], [1, 2, 3, 4]])",
@@ -114,6 +123,15 @@ KINDS = {
             "T.func.grad(lambda a: T.func.grad(lambda b: (a * x * b).sum())(a).sum())(x)",
             "T.vmap(T.func.grad(lambda a: (a * x).sum()))(x)",
             "T.autograd.functional.hvp(lambda a: (a * x).square().sum(), x, x)[1]",
+        )
+    ],
+    "results written beside their tangents": [
+        f"f = written(lambda a: a.{op}); t({call})"
+        for op in ("log_softmax(-1)", "logsumexp(-1, True)", "sin()", "exp()")
+        for call in (
+            "T.func.jvp(f, (x[0],), (x[1],))[1]",
+            "T.vmap(lambda a: T.func.jvp(f, (a,), (a,))[1])(x)",
+            "T.vmap(T.func.jacfwd(f))(x)",
         )
     ],
     "apply_": [
