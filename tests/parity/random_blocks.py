@@ -28,7 +28,7 @@ _WITHOUT_TANGENTS = re.compile(
 )
 # Views through which torch lets a function write what it has captured: of all elements, and of other ones.
 _SLICE = r"(?:\.\.\.|[-\d]*:[-\d:]*)"
-_OPEN_VIEWS = re.compile(rf"\b(t\d+)(?:\[(?:\.\.\.|{_SLICE}(?:, {_SLICE})+)\]|\.view\(T\.int)")
+OPEN_VIEWS = re.compile(rf"\b(t\d+)(?:\[(?:\.\.\.|{_SLICE}(?:, {_SLICE})+)\]|\.view\(T\.int)")
 _QUOTIENTS = re.compile(r"/|div")
 _NUMBERS = re.compile(r"[-+*/]=? -?\d+\.\d|-?\d+\.\d+\)? [-+*/]|, -?\d+\.\d")  # beside a tensor
 _POWERS = re.compile(r"\*\*|pow")
@@ -79,7 +79,7 @@ class Body(Writer):
             _is_power_without_tangent(line, tensors)
             or _is_quotient_without_derivative(line, tensors)
             or _has_number_of_another_dtype(line, tensors)
-            or any(_place(tensors[name]) in self.captured for name in _OPEN_VIEWS.findall(line) if name in tensors)
+            or any(_place(tensors[name]) in self.captured for name in OPEN_VIEWS.findall(line) if name in tensors)
         ):
             return False
         return not (bound and bound[1] in self.kept) and is_defined(line, self.env.tensors())
