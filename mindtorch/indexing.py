@@ -14,6 +14,7 @@ from mindtorch.autograd.history import check_inplace, edge_of
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.captures import is_unrecorded_in_a_function
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
 from mindtorch.dtype import with_own_dtype
 from mindtorch.iterator import check_distinct
@@ -257,7 +258,7 @@ def _write_view(view: Tensor, value: Any) -> None:
         if thread.vmap_levels and isinstance(value, Tensor) and type(value._mt_array) is not type(view._mt_array):
             view.fill_(value)  # which has torch's checks of samples, and before all others
             return
-        is_recorded = thread.grad_enabled and not thread.inference and edge_of(view) is not None
+        is_recorded = _is_write_recorded(view)
         if is_recorded:
             check_inplace(view)
         if (is_recorded or thread.own_tensors is not None) and not isinstance(value, Tensor):
@@ -268,6 +269,12 @@ def _write_view(view: Tensor, value: Any) -> None:
     if value._mt_array.shape != shape:
         value = _without_leading_ones(value).expand(shape)
     view.copy_(value)
+
+
+def _is_write_recorded(view: Tensor) -> bool:
+    if not thread.grad_enabled or thread.inference or edge_of(view) is None:
+        return False
+    return not is_unrecorded_in_a_function((view,))
 
 
 def _write_indices(view: Tensor, indices: list[Tensor | None], value: Any) -> None:

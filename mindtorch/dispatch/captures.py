@@ -268,8 +268,13 @@ def _is_own(target: Tensor) -> bool:
 
 def is_written_unrecorded(entry: OpEntry, tensors: Sequence[Tensor]) -> bool:
     """Whether the forward of a custom Function writes to a tensor, which is one outside of all transforms to it."""
+    return entry.is_inplace and is_unrecorded_in_a_function(tensors)
+
+
+def is_unrecorded_in_a_function(tensors: Sequence[Tensor]) -> bool:
+    """Whether the forward of a custom Function runs in a transform, and none of the tensors requires grad outside."""
     own = _thread.own_tensors
-    return own.is_left and entry.is_inplace and not any([own.requires_grad_outside(each) for each in tensors])
+    return own is not None and own.is_left and not any([own.requires_grad_outside(each) for each in tensors])
 
 
 def check_write(entry: OpEntry, target: Tensor, args: tuple) -> None:

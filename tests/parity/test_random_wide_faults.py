@@ -45,6 +45,19 @@ def written(f):
     return g
 x = T.arange(12., dtype=T.float64).reshape(2, 2, 3).requires_grad_()
 t = lambda r: T.autograd.grad(r.sin().sum(), x)[0]""",
+    "inputs that the forward of a Function writes": """
+class F(T.autograd.Function):
+    generate_vmap_rule = True
+    @staticmethod
+    def forward(a):
+        with T.enable_grad(): write(a)
+        return a * 2
+    @staticmethod
+    def setup_context(ctx, inputs, output): pass
+    @staticmethod
+    def backward(ctx, grad): return grad * 3
+x, w = T.ones(2, 3), T.ones(2, 3, requires_grad=True)
+f = lambda a: F.apply(a).sum()""",
     "apply_": "w = T.ones(2, requires_grad=True); h = w * 1",
     "parts of a vmap that has ended": "x = T.ones(2, 3, requires_grad=True); y = T.vmap(lambda a: a.sin())(x)",
     "gradients around zeros": "x = T.tensor([[2., T.nan, 0, 3], [1, 0, 3, 0], [0, 1, 2, 3], [1, 2, 3, 4]])",
@@ -132,6 +145,14 @@ KINDS = {
             "T.func.jvp(f, (x[0],), (x[1],))[1]",
             "T.vmap(lambda a: T.func.jvp(f, (a,), (a,))[1])(x)",
             "T.vmap(T.func.jacfwd(f))(x)",
+        )
+    ],
+    "inputs that the forward of a Function writes": [
+        f"write = lambda a: {write}; r = {call}; (r, x, w)"
+        for write in (*(f"a.__setitem__({index}, 5)" for index in ("-1", "...", "[0]")), "a.mul_(5)", "a[:1].fill_(5)")
+        for call in (
+            *("T.func.grad(f)(x)", "T.func.vjp(f, x)[0]", "T.vmap(T.func.grad(f))(x)", "T.func.jacrev(f)(x)"),
+            *("T.func.grad(lambda a: T.vmap(f)(a).sum())(x)", "T.vmap(f)(x)", "f(x)", "f(w)"),
         )
     ],
     "apply_": [
