@@ -155,6 +155,18 @@ KINDS = {
             *("T.func.grad(lambda a: T.vmap(f)(a).sum())(x)", "T.vmap(f)(x)", "f(x)", "f(w)"),
         )
     ],
+    "gradients of the eigenvectors of samples": [
+        f"x = T.arange(18.).reshape(2, 3, 3) + T.eye(3) * 5{more}; p, v = T.func.vjp(lambda a: T.vmap(lambda b: "
+        f"T.linalg.eig(b)[1].abs().square(){how})(a), x); g = v(T.ones_like(p))[0]; g.shape"
+        for more in ("", " * 1j")
+        for how in ("", ".sum(0)")
+    ]
+    + [
+        f"x = (T.arange(8.).reshape(2, 2, 2) + T.eye(2) * {many}).requires_grad_(); v = T.vmap(lambda a: "
+        f"T.linalg.eig(a)[1])(x); g = T.autograd.grad({loss}, x)[0]; g.shape"
+        for many in ("5", "5j")
+        for loss in ("v.abs().sum()", "v.imag.sum()", "v.real.sum()")
+    ],
     "apply_": [
         f"with T.{mode}(): r = {tensor}.apply_(lambda a: a + 1)\nr"
         for mode in ("enable_grad", "no_grad", "inference_mode")
