@@ -12,6 +12,7 @@ import argparse
 import atexit
 import faulthandler
 import json
+import mmap
 import os
 import random
 import shutil
@@ -29,9 +30,11 @@ from pathlib import Path
 import mindtorch as torch
 import mindtorch.distributed as dist
 
-TIMEOUT = 3.0
+TIMEOUT = 3.0  # where it is the time-out that finds a fault
+PATIENCE = 20.0  # the time-out elsewhere: no machine is so busy that it passes
 SECOND = 1.0  # in which a fault that can be seen has to be seen
-HANG = 30.0
+HANG = 60.0
+AGAIN = 3  # how often a case is tried on a machine that is too busy
 
 DEATHS = ("kill", "kill_later", "exception", "exit_0", "exit_3", "os_exit_0", "os_exit_3", "nan")
 SILENT = ("stop", "stop_later", "very_late")
@@ -64,6 +67,13 @@ def case_of(number: int) -> Case:
     victim = draw.randrange(1 if moment == "init" else 0, ranks)  # in init, rank 0 serves the store of all others
     step, delay = draw.randrange(4), draw.uniform(0, 0.03)
     return Case(number, ranks, victim, fault, moment, step, 30 * delay if moment == "init" else delay)
+
+
+def timeout_of(case: Case, moment: str) -> float:
+    """The time-out of what begins at a moment."""
+    is_found_by_it = case.fault in SILENT or (case.fault in DEATHS and case.moment == "init")
+    is_before = moment == "init" and case.moment != "init"  # to start processes takes the time that it takes
+    return TIMEOUT if is_found_by_it and not is_before else PATIENCE
 
 
 # -------------------- in each process --------------------
@@ -129,11 +139,12 @@ class Program:
         self.reach("init")
         dist.init_process_group(
             "gloo", init_method=f"file://{self.folder / 'store'}", rank=self.rank, world_size=self.size,
-            timeout=timedelta(seconds=TIMEOUT),
+            timeout=timedelta(seconds=timeout_of(self.case, "init")),
         )  # fmt: skip
         self.note(initialized=True)
+        limit = timedelta(seconds=timeout_of(self.case, "new_group"))
+        dist.group.WORLD.set_timeout(limit)
         self.reach("new_group")
-        limit = timedelta(seconds=TIMEOUT)  # a group has 30 minutes if none is named, as in PyTorch
         everyone = dist.new_group(list(range(self.size)), timeout=limit)
         pair = dist.new_group([0, 1], timeout=limit)
         self.collectives(everyone, pair)
@@ -286,30 +297,69 @@ def go_on(program: Program) -> None:
 # -------------------- in the process that watches --------------------
 
 
-class Lag(threading.Thread):
-    """How much longer than asked for this machine lets a process sleep, at worst."""
+class Lag:
+    """How much longer than asked for this machine lets a process sleep, at worst.
+
+    On each core a process looks, in a session of its own: Linux shares a core out between sessions first, and
+    `mpiexec` is in another one than the program. A busy one may have a core for seconds that others wait for.
+    """
+
+    PERIOD = 0.02
 
     def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.worst, self.is_on = 0.0, True
+        cores = sorted(os.sched_getaffinity(0))
+        self._seen = memoryview(mmap.mmap(-1, 16 * len(cores))).cast("d")  # of each core: the worst, and when
+        self._pids = [self._started(place, core) for place, core in enumerate(cores)]
+        self.reset()
 
-    def run(self) -> None:
-        while self.is_on:
-            before = time.monotonic()
-            time.sleep(0.02)
-            self.worst = max(self.worst, time.monotonic() - before - 0.02)
+    def _started(self, place: int, core: int) -> int:
+        parent, pid = os.getpid(), os.fork()
+        if pid:
+            return pid
+        os.setsid()
+        os.sched_setaffinity(0, {core})
+        while os.getppid() == parent:
+            time.sleep(self.PERIOD)
+            self._look(2 * place)
+        os._exit(0)
+
+    def _look(self, at: int) -> None:
+        now = time.monotonic()
+        self._seen[at] = max(self._seen[at], now - self._seen[at + 1] - self.PERIOD)
+        self._seen[at + 1] = now
+
+    def reset(self) -> None:
+        for at in range(0, len(self._seen), 2):
+            self._seen[at], self._seen[at + 1] = 0.0, time.monotonic()
+
+    def worst(self) -> float:
+        """Since `reset`, also if a process has not come to look yet."""
+        now = time.monotonic()
+        return max(max(self._seen[at], now - self._seen[at + 1]) for at in range(0, len(self._seen), 2))
+
+    def stop(self) -> None:
+        for pid in self._pids:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
 
 
-def run_case(case: Case) -> tuple[list[str], float]:
+def settled(case: Case, lag: Lag) -> tuple[list[str], float]:
+    """What was wrong with a case. Where a time-out may have passed because of the machine alone, it is run again."""
+    for _ in range(AGAIN):
+        lag.reset()
+        found, delay = run_case(case, lag)
+        if not found or lag.worst() < timeout_of(case, case.moment) / 2:
+            break
+    return found, delay
+
+
+def run_case(case: Case, lag: Lag) -> tuple[list[str], float]:
     """What was wrong with a case, and after how many seconds the last of the others had its error."""
     folder = Path(tempfile.mkdtemp(prefix="mindtorch-fault-"))
     pids = [forked(case, rank, folder) for rank in range(case.ranks)]
-    lag = Lag()
-    lag.start()
     found = watch(case, pids, folder)
-    lag.is_on = False
     said = [[json.loads(line) for line in lines(folder / f"said{rank}")] for rank in range(case.ranks)]
-    found += judge(case, said, lag.worst, folder)
+    found += judge(case, said, lag.worst(), folder)
     found += left_over(folder)
     if found:
         found.append(f"see {folder}")
@@ -452,18 +502,21 @@ def main() -> int:
     end = time.monotonic() + options.seconds
     table: dict[str, list[float]] = {}
     wrong: Counter = Counter()
+    lag = Lag()
     for case in cases:
         if time.monotonic() > end:
             break
-        found, delay = run_case(case)
-        table.setdefault(case.fault, []).append(delay)
-        wrong[case.fault] += bool(found)
+        found, delay = settled(case, lag)
+        kind = f"{case.fault}, init" if case.moment == "init" else case.fault
+        table.setdefault(kind, []).append(delay)
+        wrong[kind] += bool(found)
         if found:
-            say(case, *found, sep="\n    ")
-    for fault, delays in table.items():
+            say(case, f"lag {lag.worst():.2f} s", *found, sep="\n    ")
+    lag.stop()
+    for fault, delays in sorted(table.items()):
         median, worst = sorted(delays)[len(delays) // 2], max(delays)
         times = f"errors after {median:.2f} s, worst {worst:.2f} s"
-        say(f"{fault:12} {len(delays):4} cases, {wrong[fault]:3} wrong, {times}")
+        say(f"{fault:17} {len(delays):4} cases, {wrong[fault]:3} wrong, {times}")
     say(f"{sum(map(len, table.values()))} cases, {wrong.total()} wrong")
     return int(bool(wrong.total()))
 
