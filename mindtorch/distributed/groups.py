@@ -179,10 +179,13 @@ def shrink_group(
         )
     excluded = _checked_excluded(ranks_to_exclude, old)
     places = [old.ranks.index(rank) for rank in excluded]
+    # Another survivor may know of the failure from its own time-out only, which may have begun when this one's ended.
+    patience = 2 * old.timeout.total_seconds()
     try:
-        kept, communicator = old.communicator.regrouped(places, old.timeout.total_seconds())
+        kept, others_are_dead = old.communicator.survivors(places, patience)
     except EngineError as error:
         raise old.failed(error) from None
+    communicator = old.watched(lambda: old.communicator.regrouped(kept, others_are_dead))
     number = world_state.next_number()
     ranks = range(len(kept)) if old is world_state.default else [old.ranks[place] for place in kept]
     made = ProcessGroup(communicator, ranks, old.backend, str(number), old.group_desc, old.timeout)

@@ -91,3 +91,10 @@ def test_a_process_that_leaves():
 def test_an_exception_ends_all_processes():
     printed = run("faults.py", 3, "raise_an_error", "5", code=1)
     assert "the data of this process is broken" in printed and "nothing happened" not in printed
+
+
+def test_a_survivor_that_was_given_up():
+    printed = run("regrouping.py", 3, seconds=30)
+    for rank, other in ((0, 2), (2, 0)):
+        text = f"rank {rank} after .* s: .*the process of rank {other} did not come to shrink_group in time"
+        assert re.search(text, printed), printed

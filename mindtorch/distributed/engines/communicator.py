@@ -83,8 +83,13 @@ class Communicator(Protocol):
     def reordered(self, rank: int) -> Communicator:
         """The same processes, each with the rank that it asks for."""
 
-    def regrouped(self, excluded: Sequence[int], seconds: float) -> tuple[list[int], Communicator]:
-        """The ranks that live and are not excluded, and their communicator; all of these call this, and no others."""
+    def survivors(self, excluded: Sequence[int], seconds: float) -> tuple[list[int], bool]:
+        """The ranks that live and are not excluded, and whether all others are dead.
+
+        All survivors call this, and no others; each waits so long for another one."""
+
+    def regrouped(self, kept: Sequence[int], others_are_dead: bool) -> Communicator:
+        """The communicator of those on which `survivors` has agreed; all of them call this."""
 
     def lost_ranks(self) -> list[int]: ...
     def revoke(self) -> None:

@@ -69,8 +69,11 @@ class LocalCommunicator:
     def reordered(self, rank: int) -> LocalCommunicator:
         return self
 
-    def regrouped(self, excluded: Sequence[int], seconds: float) -> tuple[list[int], LocalCommunicator]:
-        return [0], self
+    def survivors(self, excluded: Sequence[int], seconds: float) -> tuple[list[int], bool]:
+        return [0], True
+
+    def regrouped(self, kept: Sequence[int], others_are_dead: bool) -> LocalCommunicator:
+        return self
 
     def lost_ranks(self) -> list[int]:
         return []

@@ -235,23 +235,25 @@ class MpiCommunicator:
             raise ValueError(f"the processes have asked for the same rank twice, or for one that is missing: {rank}")
         return made
 
-    def regrouped(self, excluded: Sequence[int], seconds: float) -> tuple[list[int], MpiCommunicator]:
-        # Each survivor tells all others which processes it leaves out and which are dead, until all name the same.
-        deadline = time.monotonic() + seconds
+    def survivors(self, excluded: Sequence[int], seconds: float) -> tuple[list[int], bool]:
+        # Each survivor tells all others which processes it leaves out and which are dead, until all name the same twice
+        # in a row: who has heard of all once may have been given up by one that has waited for it in vain.
         dead = set(self.lost_ranks())
         lost = dead.union(excluded)
-        while True:
-            named = self._named_by_others(lost, dead, deadline)
-            if all(each == (lost, dead) for each in named):
-                break
+        agreed = 0
+        while agreed < 2:
+            named = self._named_by_others(lost, dead, time.monotonic() + seconds)
+            agreed = agreed + 1 if all(each == (lost, dead) for each in named) else 0
             lost = lost.union(*[each for each, _ in named])
             dead = dead.union(*[each for _, each in named])
-        kept = [rank for rank in range(self.size) if rank not in lost]
-        if lost == dead:
-            return kept, MpiCommunicator(self.run(self._comm.Shrink))
+        return [rank for rank in range(self.size) if rank not in lost], lost == dead
+
+    def regrouped(self, kept: Sequence[int], others_are_dead: bool) -> MpiCommunicator:
+        if others_are_dead:
+            return MpiCommunicator(self.run(self._comm.Shrink))
         # Shrink would wait for those which live and are left out, and may have stopped.
         name = f"mindtorch{self._places_in_world()}"
-        return kept, MpiCommunicator(self.run(MPI.Intracomm.Create_from_group, self._group(kept), name))
+        return MpiCommunicator(self.run(MPI.Intracomm.Create_from_group, self._group(kept), name))
 
     def _named_by_others(self, lost: set[int], dead: set[int], deadline: float) -> list[tuple[set[int], set[int]]]:
         """What the other survivors leave out and take for dead; and what is known then, if some have died meanwhile."""
