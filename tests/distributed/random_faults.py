@@ -24,7 +24,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import count, islice
+from itertools import count, islice, product
 from pathlib import Path
 
 import mindtorch as torch
@@ -300,23 +300,24 @@ def go_on(program: Program) -> None:
 class Lag:
     """How much longer than asked for this machine lets a process sleep, at worst.
 
-    On each core a process looks, in a session of its own: Linux shares a core out between sessions first, and
-    `mpiexec` is in another one than the program. A busy one may have a core for seconds that others wait for.
+    On each core two processes look, one of them in a session of its own: Linux shares a core out between sessions
+    first, and `mpiexec` is in another one than the program. A busy one may have a core for seconds while others wait.
     """
 
     PERIOD = 0.02
 
     def __init__(self) -> None:
-        cores = sorted(os.sched_getaffinity(0))
-        self._seen = memoryview(mmap.mmap(-1, 16 * len(cores))).cast("d")  # of each core: the worst, and when
-        self._pids = [self._started(place, core) for place, core in enumerate(cores)]
+        kinds = list(product(sorted(os.sched_getaffinity(0)), (False, True)))
+        self._seen = memoryview(mmap.mmap(-1, 16 * len(kinds))).cast("d")  # of each process: the worst, and when
         self.reset()
+        self._pids = [self._started(place, *kind) for place, kind in enumerate(kinds)]
 
-    def _started(self, place: int, core: int) -> int:
+    def _started(self, place: int, core: int, in_own_session: bool) -> int:
         parent, pid = os.getpid(), os.fork()
         if pid:
             return pid
-        os.setsid()
+        if in_own_session:
+            os.setsid()
         os.sched_setaffinity(0, {core})
         while os.getppid() == parent:
             time.sleep(self.PERIOD)
@@ -431,6 +432,7 @@ def delay_of(case: Case, said) -> float:
 _TEXTS = ("has died", "has aborted it", "caught collective operation timeout", "has left", "had an exception",
           "Timed out waiting", "monitoredBarrier", "came to make their group")  # fmt: skip
 _TAKEN_DOWN = "taking the entire process down"
+_CRASHED = "(ompi_comm_revoke_local+"  # Open MPI 5.0.11, when it hears of a death while it makes a communicator
 _TEXTS_OF_INIT = (*_TEXTS, "came to begin MPI", "Wait timeout", "Timeout waiting for key")
 
 
@@ -452,6 +454,8 @@ def judge(case: Case, said, lag: float, folder: Path) -> list[str]:
     down = [rank for rank in others if any(_TAKEN_DOWN in line for line in lines(folder / f"log{rank}"))]
     if down and case.fault not in SILENT:
         found.append(f"ranks {down} were taken down")
+    if case.moment == "new_group" and case.fault == "kill_later":
+        down += [rank for rank in others if any(_CRASHED in line for line in lines(folder / f"log{rank}"))]
     for rank in others:
         if rank not in down:
             found += judge_survivor(case, rank, said[rank], since, limit, len(down))
