@@ -40,19 +40,19 @@ _PATIENCE = 240
 def outcomes(tmp_path_factory):
     """What every call has given in each process: by torch, by mindtorch."""
     folder = tmp_path_factory.mktemp("calls")
-    _run_torch(folder)
+    _run_torch("calls.py", folder)
     run("calls.py", 2, "mindtorch", str(folder), seconds=_PATIENCE)
     libraries = ("torch", "mindtorch")
     return [[json.loads((folder / f"{name}{rank}.json").read_text()) for rank in (0, 1)] for name in libraries]
 
 
-def _run_torch(folder):
+def _run_torch(program, folder):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", str(port)]
     started = subprocess.Popen(
-        [*launcher, str(PROGRAMS / "calls.py"), "torch", str(folder)],
+        [*launcher, str(PROGRAMS / program), "torch", str(folder)],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -99,3 +99,18 @@ def test_every_entry_of_the_list_is_a_difference(outcomes):
         if _compared(wanted[name]) != _compared(found[name])
     }
     assert [pattern for pattern in KNOWN if not any(re.fullmatch(pattern, name) for name in different)] == []
+
+
+@needs_mpi
+@needs_torch
+def test_gradients_sent_as_factors_are_those_with_gloo(tmp_path):
+    _run_torch("power_sgd.py", tmp_path)
+    run("power_sgd.py", 2, "mindtorch", str(tmp_path))
+    for rank in (0, 1):
+        wanted, found = (json.loads((tmp_path / f"{name}{rank}.json").read_text()) for name in ("torch", "mindtorch"))
+        for setting, each in wanted.items():
+            assert found[setting] == {**each, "gradients": _close_to(each["gradients"])}, setting
+
+
+def _close_to(gradients):
+    return [[pytest.approx(each, rel=1e-9, abs=1e-9) for each in step] for step in gradients]

@@ -29,6 +29,11 @@ def test_the_options_of_training(ranks):
     assert run("data_parallel_options.py", ranks).count("equal") == ranks
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_gradients_sent_as_factors(ranks):
+    assert run("power_sgd.py", ranks, "mindtorch").count("equal") == ranks
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_training_goes_on_in_another_number_of_processes(tmp_path, ranks):
     assert run("checkpoints.py", 2, "save", str(tmp_path)).count("equal") == 2
