@@ -178,17 +178,20 @@ def _spread(value: Tensor, mesh: DeviceMesh, function: Any) -> DTensor:
     return DTensor(value, mesh, (Replicate(),) * mesh.ndim, ())
 
 
-def _wrapped(result: Any, inputs: Sequence[DTensor], mesh: DeviceMesh, found: Plan) -> Any:
+def _wrapped(result: Any, inputs: Sequence[DTensor], mesh: DeviceMesh, found: Plan, place: int = 0) -> Any:
     if isinstance(result, (tuple, list)):
-        return type(result)([_wrapped(each, inputs, mesh, found) for each in result])
+        return type(result)([_wrapped(each, inputs, mesh, found, place) for place, each in enumerate(result)])
+    if result is None:
+        return None
     sizes = {
         letter: size
         for spelt, each in zip(found.letters.inputs, inputs, strict=True)
         for letter, size in zip(spelt, each.shape, strict=True)
     }
-    spread = {each.dim for each in found.output if isinstance(each, Shard)}
-    shape = [sizes[found.letters.output[dim]] if dim in spread else size for dim, size in enumerate(result.shape)]
-    return DTensor(result, mesh, found.output, found.letters.size or shape)
+    letters, placements = found.letters.result(place), found.result(place)
+    spread = {each.dim for each in placements if isinstance(each, Shard)}
+    shape = [sizes[letters[dim]] if dim in spread else size for dim, size in enumerate(result.shape)]
+    return DTensor(result, mesh, placements, found.letters.size or shape)
 
 
 def _rows(sizes: Sequence[int]) -> list[int]:

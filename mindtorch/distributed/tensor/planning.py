@@ -31,6 +31,17 @@ class Plan:
     inputs: list[tuple[Placement, ...]]
     output: tuple[Placement, ...]
 
+    def result(self, place: int) -> tuple[Placement, ...]:
+        """How one of several results is spread: as the first is, or a sum where it lacks the first one's letter."""
+        letters = self.letters.result(place)
+        return tuple(self._as_first(each, letters) for each in self.output)
+
+    def _as_first(self, placement: Placement, letters: str) -> Placement:
+        if not isinstance(placement, Shard):
+            return placement
+        letter = self.letters.output[placement.dim]
+        return Shard(letters.index(letter)) if letter in letters else self.letters.reduction
+
 
 def name_of(function: OpOverload) -> str:
     """The name in the table of rules."""

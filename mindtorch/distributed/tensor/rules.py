@@ -28,6 +28,11 @@ class Letters:
     filled: frozenset[str] = frozenset()  # letters along which no process may be without a part
     size: tuple[int, ...] | None = None  # of the result, where it is the second argument
     strides: int = 0  # how many arguments after the size are about the memory of the whole: parts have their own
+    others: tuple[str, ...] = ()  # of the results after the first; without them they are as the first is
+
+    def result(self, place: int) -> str:
+        """The letters of one of several results."""
+        return self.others[place - 1] if place and self.others else self.output
 
 
 Shapes = list[tuple[int, ...]]
@@ -237,6 +242,15 @@ def normalized(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> L
     return Letters((letters, *("." * len(shape) for shape in shapes[1:])), letters)
 
 
+def normalized_backward(shapes: Shapes, args: Sequence[Any], kwargs: dict[str, Any]) -> Letters:
+    """The gradients of the input, and of weight and bias: sums over all that is not normalized."""
+    letters = normalized(shapes, args[1:], kwargs).output
+    own = "." * letters.count(".")
+    return Letters(
+        tuple(letters if len(shape) == len(letters) else own for shape in shapes), letters, others=(own, own)
+    )
+
+
 def made_anew(strides: int) -> Rule:
     """A tensor of a given size, spread as the input is if it has its shape."""
 
@@ -291,6 +305,8 @@ RULES: dict[str, Rule] = {
     "narrow": taken_apart(1, True),
     "split.Tensor": taken_apart(2, True),
     "split_with_sizes": taken_apart(2, True),
+    "native_layer_norm": normalized,
+    "native_layer_norm_backward": normalized_backward,
     "_softmax": whole_along(1),
     "_log_softmax": whole_along(1),
     "softmax.int": whole_along(1),

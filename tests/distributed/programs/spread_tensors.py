@@ -11,6 +11,7 @@ from mindtorch.distributed.tensor.parallel import (
     ColwiseParallel,
     PrepareModuleInput,
     RowwiseParallel,
+    SequenceParallel,
     parallelize_module,
 )
 
@@ -85,6 +86,8 @@ OPS = {
     "select": (lambda a: a[1:3].select(0, 1), (4, 6)),
     "softmax": (lambda a: a.softmax(1), (4, 3)),
     "log_softmax": (lambda a: a.log_softmax(-1), (4, 3)),
+    "layer_norm": (lambda a, w, b: nn.functional.layer_norm(a, (6,), w, b), (2, 4, 6), (6,), (6,)),
+    "layer_norm of two": (lambda a: nn.functional.layer_norm(a, (3, 2)), (5, 3, 2)),
     "square of a sum": (lambda a: (a @ a.t()).square().mean(), (4, 3)),
 }
 
@@ -149,21 +152,56 @@ def layers():
     return Layers().double()
 
 
-def in_parallel(mesh, size):
+def in_parallel(mesh):
     model, alone = layers(), layers()
     parallelize_module(model, mesh, {"up": ColwiseParallel(), "d*": RowwiseParallel()})
     assert model.up.weight.placements == (Shard(0),) and model.up.weight.to_local().numel() < 48
+    train(model, alone, lambda x: x)
+
+
+class Normed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.layers, self.last = nn.LayerNorm(6), Layers(), nn.RMSNorm(3)
+
+    def forward(self, x):
+        return self.last(self.layers(self.first(x)))
+
+
+def normed():
+    torch.manual_seed(0)
+    return Normed().double()
+
+
+def along_a_sequence(mesh, rank, size):
+    model, alone = normed(), normed()
+    plan = {
+        "first": SequenceParallel(),
+        "layers.up": ColwiseParallel(input_layouts=Shard(1)),
+        "layers.down": RowwiseParallel(output_layouts=Shard(1)),
+        "last": SequenceParallel(use_local_output=True),
+    }
+    assert repr(plan["last"]) == "SequenceParallel(sequence_dim=1, use_local_output=True)"
+    parallelize_module(model, mesh, plan)
+    train(model, alone, lambda x: x.chunk(size, 1)[rank])
+    norm = parallelize_module(nn.LayerNorm(6), mesh, SequenceParallel(sequence_dim=0))
+    assert norm(distribute_tensor(torch.ones(4, 6), mesh, [Replicate()])).placements == (Shard(0),)
+    refuses(lambda: norm([1]), ValueError, "to be a torch.Tensor or DTensor, but got [1]")
+
+
+def train(model, alone, part):
+    """A few steps; `part` takes what this process gets and gives."""
     optimizers = [torch.optim.AdamW(each.parameters(), lr=0.05) for each in (model, alone)]
     for step in range(3):
-        x = numbers(2, 4, 6, seed=step).requires_grad_()
-        other = x.detach().clone().requires_grad_()
+        other = numbers(2, 4, 6, seed=step).requires_grad_()
+        x = part(other.detach()).clone().requires_grad_()
         for optimizer in optimizers:
             optimizer.zero_grad()
         found, wanted = model(x), alone(other)
-        assert type(found) is torch.Tensor and torch.allclose(found, wanted, rtol=1e-12)
-        found.square().sum().backward()
-        wanted.square().sum().backward()
-        assert torch.allclose(x.grad, other.grad, rtol=1e-12)
+        assert type(found) is torch.Tensor and torch.allclose(found, part(wanted), rtol=1e-12)
+        found.exp().sum().backward()  # the sum of squares hardly depends on what comes before a norm
+        wanted.exp().sum().backward()
+        assert torch.allclose(x.grad, part(other.grad), rtol=1e-12)
         norms = [nn.utils.clip_grad_norm_(each.parameters(), 1.0) for each in (model, alone)]
         close(norms[0], norms[1], "norm of the gradients")
         for (name, one), two in zip(model.named_parameters(), alone.parameters(), strict=True):
@@ -206,7 +244,8 @@ def main():
     count = every_op(wide)
     made_from_parts(mesh, rank, size)
     in_place(mesh)
-    in_parallel(mesh, size)
+    in_parallel(mesh)
+    along_a_sequence(mesh, rank, size)
     refused(mesh)
     dist.destroy_process_group()
     print("equal", count)

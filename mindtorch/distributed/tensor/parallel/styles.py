@@ -1,4 +1,4 @@
-"""How the matrices of linear layers are spread: by columns or by rows."""
+"""How layers are spread: matrices by columns or by rows, and what is computed for each place of a sequence."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from mindtorch.distributed.tensor.placement_types import Placement, Replicate, S
 from mindtorch.nn.modules.linear import Linear
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
+from mindtorch.tensor import Tensor
 from mindtorch.warning import warn
 
 
@@ -88,6 +89,40 @@ class RowwiseParallel(_LinearStyle):
         use_local_output: bool = True,
     ) -> None:
         super().__init__(input_layouts or Shard(-1), Shard(-1), output_layouts or Replicate(), use_local_output)
+
+
+class SequenceParallel(ParallelStyle):
+    """Each process computes for some places of a sequence; the parameters are whole, and those of each process its own.
+
+    A plain tensor that comes in is the part of its process. The gradients of parameters are sums over the processes.
+    """
+
+    def __init__(self, *, sequence_dim: int = 1, use_local_output: bool = False) -> None:
+        self.sequence_sharding = (Shard(sequence_dim),)
+        self.use_local_output = use_local_output
+
+    def __repr__(self) -> str:
+        dim, local = self.sequence_sharding[0].dim, self.use_local_output
+        return f"{type(self).__name__}(sequence_dim={dim}, use_local_output={local})"
+
+    def _apply(self, module: Module, device_mesh: DeviceMesh) -> Module:
+        return distribute_module(module, device_mesh, self._partition, self._prepare_input, self._prepare_output)
+
+    def _partition(self, name: str, module: Module, mesh: DeviceMesh) -> None:
+        for key, each in module.named_parameters(recurse=False):
+            spread = DTensor.from_local(each.detach(), mesh, [Replicate()], run_check=False)
+            module.register_parameter(key, Parameter(spread, each.requires_grad))
+
+    def _prepare_input(self, module: Module, inputs: Any, mesh: DeviceMesh) -> Any:
+        first, *others = inputs
+        if isinstance(first, DTensor):
+            return first.redistribute(placements=self.sequence_sharding), *others
+        if not isinstance(first, Tensor):
+            raise ValueError(f"expecting input of {module} to be a torch.Tensor or DTensor, but got {first}")
+        return DTensor.from_local(first, mesh, self.sequence_sharding, run_check=False), *others
+
+    def _prepare_output(self, module: Module, outputs: DTensor, mesh: DeviceMesh) -> Any:
+        return outputs.to_local() if self.use_local_output else outputs
 
 
 def parallelize_module(
