@@ -19,8 +19,8 @@ from typing import Any
 
 import mindtorch
 import mindtorch.distributed as dist
+from mindtorch._support.lazy import lazy
 from mindtorch.distributed.world import default_group
-from mindtorch.lazy import lazy
 
 torch: Any = lazy("torch")
 peer_dist: Any = lazy("torch.distributed")

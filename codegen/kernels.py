@@ -28,11 +28,11 @@ from .yaml_source import read_text
 # Files of the library, below its root.
 SHAPE_RULES = "mindtorch/backends/meta/rules.py"
 BATCHING_RULES = "mindtorch/backends/batched/rules.py"
-PROMOTION_RULES = "mindtorch/promotion.py"
-TENSOR = "mindtorch/tensor.py"
+PROMOTION_RULES = "mindtorch/_core/promotion.py"
+TENSOR = "mindtorch/_core/tensor.py"
 FUNCTIONAL = "mindtorch/nn/functional.py"
 # Where classes decorated with `extend_tensor` are.
-TENSOR_METHODS = ("mindtorch/*.py", "mindtorch/methods/*.py", "mindtorch/autograd/tensor_methods.py")
+TENSOR_METHODS = ("mindtorch/_core/*.py", "mindtorch/_functions/*.py", "mindtorch/_tensor_methods/*.py")
 # Where the generated part of the library is: installed, or in a checkout.
 LIBRARY_GENERATED = ("mindtorch/_generated", "generated")
 _MAX_HOPS = 10

@@ -2,8 +2,8 @@
 # Regenerate: python -m codegen
 """The results with several named parts, such as `max` along a dimension."""
 
-from mindtorch.named_result import NamedResult
-from mindtorch.tensor import Tensor
+from mindtorch._core.named_result import NamedResult
+from mindtorch._core.tensor import Tensor
 
 
 class log_sigmoid_forward(NamedResult):

@@ -2,6 +2,7 @@
 # Regenerate: python -m codegen
 """Puts the ops that are methods and operators on Tensor."""
 
+from mindtorch._core.tensor import extend_tensor
 from mindtorch._generated.ops import (
     factory as factory_ops,
     fft as fft_ops,
@@ -16,7 +17,6 @@ from mindtorch._generated.ops import (
     view as view_ops,
 )
 from mindtorch.dispatch.methods import as_method, as_operator
-from mindtorch.tensor import extend_tensor
 
 
 @extend_tensor

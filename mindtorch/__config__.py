@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mindtorch.threads import get_num_threads
+from mindtorch._core.threads import get_num_threads
 
 
 def show() -> str:

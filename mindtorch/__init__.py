@@ -10,193 +10,197 @@ from math import nan as nan
 from math import pi as pi
 from typing import TYPE_CHECKING, Any
 
-# First the modules, then the public names, because some are both: `mindtorch.dtype` is a module until the line below
-# that binds the class.
+# First what fills the registry and the class of tensors, then the public names.
+import mindtorch._functions.overridable
 import mindtorch._generated.registry
-import mindtorch.autograd.tensor_methods
-import mindtorch.methods
-import mindtorch.overridable  # noqa: F401
-from mindtorch._generated import return_types as return_types
+import mindtorch._tensor_methods  # noqa: F401
 from mindtorch._generated.functions import *  # noqa: F403
-from mindtorch.autograd.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
-from mindtorch.autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
-from mindtorch.autograd.anomaly import set_anomaly_enabled as set_anomaly_enabled
+
+# isort: split
+# What is written by hand takes the place of the op of that name (einsum, tensordot), so it comes after the ops.
+from mindtorch._core.device import device as device
+from mindtorch._core.device import get_default_device as get_default_device
+from mindtorch._core.device import set_default_device as set_default_device
+from mindtorch._core.dtype import bfloat16 as bfloat16
+from mindtorch._core.dtype import bool as bool
+from mindtorch._core.dtype import cdouble as cdouble
+from mindtorch._core.dtype import cfloat as cfloat
+from mindtorch._core.dtype import chalf as chalf
+from mindtorch._core.dtype import complex32 as complex32
+from mindtorch._core.dtype import complex64 as complex64
+from mindtorch._core.dtype import complex128 as complex128
+from mindtorch._core.dtype import double as double
+from mindtorch._core.dtype import dtype as dtype
+from mindtorch._core.dtype import finfo as finfo
+from mindtorch._core.dtype import float as float
+from mindtorch._core.dtype import float8_e4m3fn as float8_e4m3fn
+from mindtorch._core.dtype import float8_e4m3fnuz as float8_e4m3fnuz
+from mindtorch._core.dtype import float8_e5m2 as float8_e5m2
+from mindtorch._core.dtype import float8_e5m2fnuz as float8_e5m2fnuz
+from mindtorch._core.dtype import float8_e8m0fnu as float8_e8m0fnu
+from mindtorch._core.dtype import float16 as float16
+from mindtorch._core.dtype import float32 as float32
+from mindtorch._core.dtype import float64 as float64
+from mindtorch._core.dtype import get_default_dtype as get_default_dtype
+from mindtorch._core.dtype import half as half
+from mindtorch._core.dtype import iinfo as iinfo
+from mindtorch._core.dtype import int as int
+from mindtorch._core.dtype import int8 as int8
+from mindtorch._core.dtype import int16 as int16
+from mindtorch._core.dtype import int32 as int32
+from mindtorch._core.dtype import int64 as int64
+from mindtorch._core.dtype import long as long
+from mindtorch._core.dtype import set_default_dtype as set_default_dtype
+from mindtorch._core.dtype import short as short
+from mindtorch._core.dtype import uint8 as uint8
+from mindtorch._core.dtype import uint16 as uint16
+from mindtorch._core.dtype import uint32 as uint32
+from mindtorch._core.dtype import uint64 as uint64
+from mindtorch._core.generator import Generator as Generator
+from mindtorch._core.generator import default_generator as default_generator
+from mindtorch._core.generator import get_rng_state as get_rng_state
+from mindtorch._core.generator import initial_seed as initial_seed
+from mindtorch._core.generator import manual_seed as manual_seed
+from mindtorch._core.generator import seed as seed
+from mindtorch._core.generator import set_rng_state as set_rng_state
+from mindtorch._core.interop import from_dlpack as from_dlpack
+from mindtorch._core.interop import from_file as from_file
+from mindtorch._core.interop import from_numpy as from_numpy
+from mindtorch._core.interop import frombuffer as frombuffer
+from mindtorch._core.layout import layout as layout
+from mindtorch._core.layout import sparse_bsc as sparse_bsc
+from mindtorch._core.layout import sparse_bsr as sparse_bsr
+from mindtorch._core.layout import sparse_coo as sparse_coo
+from mindtorch._core.layout import sparse_csc as sparse_csc
+from mindtorch._core.layout import sparse_csr as sparse_csr
+from mindtorch._core.layout import strided as strided
+from mindtorch._core.memory_format import channels_last as channels_last
+from mindtorch._core.memory_format import channels_last_3d as channels_last_3d
+from mindtorch._core.memory_format import contiguous_format as contiguous_format
+from mindtorch._core.memory_format import memory_format as memory_format
+from mindtorch._core.memory_format import preserve_format as preserve_format
+from mindtorch._core.promotion import can_cast as can_cast
+from mindtorch._core.promotion import promote_types as promote_types
+from mindtorch._core.size import Size as Size
+from mindtorch._core.storage import UntypedStorage as UntypedStorage
+from mindtorch._core.tensor import Tensor as Tensor
+from mindtorch._core.threads import get_num_threads as get_num_threads
+from mindtorch._core.threads import set_num_threads as set_num_threads
+from mindtorch._core.typed_storage import BFloat16Storage as BFloat16Storage
+from mindtorch._core.typed_storage import BoolStorage as BoolStorage
+from mindtorch._core.typed_storage import ByteStorage as ByteStorage
+from mindtorch._core.typed_storage import CharStorage as CharStorage
+from mindtorch._core.typed_storage import ComplexDoubleStorage as ComplexDoubleStorage
+from mindtorch._core.typed_storage import ComplexFloatStorage as ComplexFloatStorage
+from mindtorch._core.typed_storage import DoubleStorage as DoubleStorage
+from mindtorch._core.typed_storage import FloatStorage as FloatStorage
+from mindtorch._core.typed_storage import HalfStorage as HalfStorage
+from mindtorch._core.typed_storage import IntStorage as IntStorage
+from mindtorch._core.typed_storage import LongStorage as LongStorage
+from mindtorch._core.typed_storage import ShortStorage as ShortStorage
+from mindtorch._core.typed_storage import TypedStorage as TypedStorage
+from mindtorch._functions.broadcasting import atleast_1d as atleast_1d
+from mindtorch._functions.broadcasting import atleast_2d as atleast_2d
+from mindtorch._functions.broadcasting import atleast_3d as atleast_3d
+from mindtorch._functions.broadcasting import block_diag as block_diag
+from mindtorch._functions.broadcasting import broadcast_shapes as broadcast_shapes
+from mindtorch._functions.broadcasting import broadcast_tensors as broadcast_tensors
+from mindtorch._functions.broadcasting import cartesian_prod as cartesian_prod
+from mindtorch._functions.broadcasting import meshgrid as meshgrid
+from mindtorch._functions.broadcasting import split as split
+from mindtorch._functions.comparison import allclose as allclose
+from mindtorch._functions.comparison import equal as equal
+from mindtorch._functions.comparison import isclose as isclose
+from mindtorch._functions.creation import as_tensor as as_tensor
+from mindtorch._functions.creation import asarray as asarray
+from mindtorch._functions.creation import sparse_coo_tensor as sparse_coo_tensor
+from mindtorch._functions.creation import tensor as tensor
+from mindtorch._functions.einsum import einsum as einsum
+from mindtorch._functions.einsum import tensordot as tensordot
+from mindtorch._functions.inspection import get_device as get_device
+from mindtorch._functions.inspection import is_complex as is_complex
+from mindtorch._functions.inspection import is_conj as is_conj
+from mindtorch._functions.inspection import is_distributed as is_distributed
+from mindtorch._functions.inspection import is_floating_point as is_floating_point
+from mindtorch._functions.inspection import is_inference as is_inference
+from mindtorch._functions.inspection import is_neg as is_neg
+from mindtorch._functions.inspection import is_nonzero as is_nonzero
+from mindtorch._functions.inspection import is_same_size as is_same_size
+from mindtorch._functions.inspection import is_signed as is_signed
+from mindtorch._functions.inspection import is_storage as is_storage
+from mindtorch._functions.inspection import is_tensor as is_tensor
+from mindtorch._functions.inspection import numel as numel
+from mindtorch._functions.inspection import result_type as result_type
+from mindtorch._functions.inspection import typename as typename
+from mindtorch._functions.lobpcg import lobpcg as lobpcg
+from mindtorch._functions.lowrank import pca_lowrank as pca_lowrank
+from mindtorch._functions.lowrank import svd_lowrank as svd_lowrank
+from mindtorch._functions.norms import cdist as cdist
+from mindtorch._functions.norms import chain_matmul as chain_matmul
+from mindtorch._functions.norms import norm as norm
+from mindtorch._functions.printing import get_printoptions as get_printoptions
+from mindtorch._functions.printing import printoptions as printoptions
+from mindtorch._functions.printing import set_printoptions as set_printoptions
+from mindtorch._functions.removed import eig as eig
+from mindtorch._functions.removed import lstsq as lstsq
+from mindtorch._functions.removed import lu as lu
+from mindtorch._functions.removed import matrix_rank as matrix_rank
+from mindtorch._functions.removed import solve as solve
+from mindtorch._functions.removed import symeig as symeig
+from mindtorch._functions.searching import nonzero as nonzero
+from mindtorch._functions.searching import unique as unique
+from mindtorch._functions.searching import unique_consecutive as unique_consecutive
+from mindtorch._functions.searching import unravel_index as unravel_index
+from mindtorch._functions.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from mindtorch._functions.settings import get_deterministic_debug_mode as get_deterministic_debug_mode
+from mindtorch._functions.settings import get_float32_matmul_precision as get_float32_matmul_precision
+from mindtorch._functions.settings import get_num_interop_threads as get_num_interop_threads
+from mindtorch._functions.settings import (
+    is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+)
+from mindtorch._functions.settings import set_default_tensor_type as set_default_tensor_type
+from mindtorch._functions.settings import set_deterministic_debug_mode as set_deterministic_debug_mode
+from mindtorch._functions.settings import set_float32_matmul_precision as set_float32_matmul_precision
+from mindtorch._functions.settings import set_flush_denormal as set_flush_denormal
+from mindtorch._functions.settings import set_num_interop_threads as set_num_interop_threads
+from mindtorch._functions.settings import use_deterministic_algorithms as use_deterministic_algorithms
+from mindtorch._functions.stft import stft as stft
+from mindtorch._generated import return_types as return_types
+from mindtorch._support.errors import AcceleratorError as AcceleratorError
+from mindtorch._support.errors import OutOfMemoryError as OutOfMemoryError
+from mindtorch._support.old_modules import register_old_modules
+from mindtorch._support.warnings import is_warn_always_enabled as is_warn_always_enabled
+from mindtorch._support.warnings import set_warn_always as set_warn_always
+from mindtorch._tensor_methods.legacy import BFloat16Tensor as BFloat16Tensor
+from mindtorch._tensor_methods.legacy import BoolTensor as BoolTensor
+from mindtorch._tensor_methods.legacy import ByteTensor as ByteTensor
+from mindtorch._tensor_methods.legacy import CharTensor as CharTensor
+from mindtorch._tensor_methods.legacy import DoubleTensor as DoubleTensor
+from mindtorch._tensor_methods.legacy import FloatTensor as FloatTensor
+from mindtorch._tensor_methods.legacy import HalfTensor as HalfTensor
+from mindtorch._tensor_methods.legacy import IntTensor as IntTensor
+from mindtorch._tensor_methods.legacy import LongTensor as LongTensor
+from mindtorch._tensor_methods.legacy import ShortTensor as ShortTensor
+from mindtorch._tensor_methods.memory import resize_as_ as resize_as_
+from mindtorch._tensor_methods.operators import conj as conj
+from mindtorch._tensor_methods.operators import resolve_conj as resolve_conj
+from mindtorch._tensor_methods.operators import resolve_neg as resolve_neg
+from mindtorch.autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from mindtorch.autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
+from mindtorch.autograd.anomaly_mode import set_anomaly_enabled as set_anomaly_enabled
 from mindtorch.autograd.grad_mode import enable_grad as enable_grad
 from mindtorch.autograd.grad_mode import inference_mode as inference_mode
 from mindtorch.autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from mindtorch.autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
 from mindtorch.autograd.grad_mode import no_grad as no_grad
 from mindtorch.autograd.grad_mode import set_grad_enabled as set_grad_enabled
-from mindtorch.broadcasting import atleast_1d as atleast_1d
-from mindtorch.broadcasting import atleast_2d as atleast_2d
-from mindtorch.broadcasting import atleast_3d as atleast_3d
-from mindtorch.broadcasting import block_diag as block_diag
-from mindtorch.broadcasting import broadcast_shapes as broadcast_shapes
-from mindtorch.broadcasting import broadcast_tensors as broadcast_tensors
-from mindtorch.broadcasting import cartesian_prod as cartesian_prod
-from mindtorch.broadcasting import meshgrid as meshgrid
-from mindtorch.broadcasting import split as split
-from mindtorch.comparison import allclose as allclose
-from mindtorch.comparison import equal as equal
-from mindtorch.comparison import isclose as isclose
-from mindtorch.contraction import einsum as einsum
-from mindtorch.contraction import tensordot as tensordot
-from mindtorch.creation import as_tensor as as_tensor
-from mindtorch.creation import asarray as asarray
-from mindtorch.creation import sparse_coo_tensor as sparse_coo_tensor
-from mindtorch.creation import tensor as tensor
-from mindtorch.device import device as device
-from mindtorch.device import get_default_device as get_default_device
-from mindtorch.device import set_default_device as set_default_device
 from mindtorch.dispatch import operators as _operators
-from mindtorch.dispatch.tags import Tag as Tag
-from mindtorch.dtype import bfloat16 as bfloat16
-from mindtorch.dtype import bool as bool
-from mindtorch.dtype import cdouble as cdouble
-from mindtorch.dtype import cfloat as cfloat
-from mindtorch.dtype import chalf as chalf
-from mindtorch.dtype import complex32 as complex32
-from mindtorch.dtype import complex64 as complex64
-from mindtorch.dtype import complex128 as complex128
-from mindtorch.dtype import double as double
-from mindtorch.dtype import dtype as dtype
-from mindtorch.dtype import finfo as finfo
-from mindtorch.dtype import float as float
-from mindtorch.dtype import float8_e4m3fn as float8_e4m3fn
-from mindtorch.dtype import float8_e4m3fnuz as float8_e4m3fnuz
-from mindtorch.dtype import float8_e5m2 as float8_e5m2
-from mindtorch.dtype import float8_e5m2fnuz as float8_e5m2fnuz
-from mindtorch.dtype import float8_e8m0fnu as float8_e8m0fnu
-from mindtorch.dtype import float16 as float16
-from mindtorch.dtype import float32 as float32
-from mindtorch.dtype import float64 as float64
-from mindtorch.dtype import get_default_dtype as get_default_dtype
-from mindtorch.dtype import half as half
-from mindtorch.dtype import iinfo as iinfo
-from mindtorch.dtype import int as int
-from mindtorch.dtype import int8 as int8
-from mindtorch.dtype import int16 as int16
-from mindtorch.dtype import int32 as int32
-from mindtorch.dtype import int64 as int64
-from mindtorch.dtype import long as long
-from mindtorch.dtype import set_default_dtype as set_default_dtype
-from mindtorch.dtype import short as short
-from mindtorch.dtype import uint8 as uint8
-from mindtorch.dtype import uint16 as uint16
-from mindtorch.dtype import uint32 as uint32
-from mindtorch.dtype import uint64 as uint64
-from mindtorch.eigenpairs import lobpcg as lobpcg
-from mindtorch.errors import AcceleratorError as AcceleratorError
-from mindtorch.errors import OutOfMemoryError as OutOfMemoryError
-from mindtorch.generator import Generator as Generator
-from mindtorch.generator import default_generator as default_generator
-from mindtorch.generator import get_rng_state as get_rng_state
-from mindtorch.generator import initial_seed as initial_seed
-from mindtorch.generator import manual_seed as manual_seed
-from mindtorch.generator import seed as seed
-from mindtorch.generator import set_rng_state as set_rng_state
-from mindtorch.inspection import get_device as get_device
-from mindtorch.inspection import is_complex as is_complex
-from mindtorch.inspection import is_conj as is_conj
-from mindtorch.inspection import is_distributed as is_distributed
-from mindtorch.inspection import is_floating_point as is_floating_point
-from mindtorch.inspection import is_inference as is_inference
-from mindtorch.inspection import is_neg as is_neg
-from mindtorch.inspection import is_nonzero as is_nonzero
-from mindtorch.inspection import is_same_size as is_same_size
-from mindtorch.inspection import is_signed as is_signed
-from mindtorch.inspection import is_storage as is_storage
-from mindtorch.inspection import is_tensor as is_tensor
-from mindtorch.inspection import numel as numel
-from mindtorch.inspection import result_type as result_type
-from mindtorch.inspection import typename as typename
-from mindtorch.interop import from_dlpack as from_dlpack
-from mindtorch.interop import from_file as from_file
-from mindtorch.interop import from_numpy as from_numpy
-from mindtorch.interop import frombuffer as frombuffer
-from mindtorch.layout import layout as layout
-from mindtorch.layout import sparse_bsc as sparse_bsc
-from mindtorch.layout import sparse_bsr as sparse_bsr
-from mindtorch.layout import sparse_coo as sparse_coo
-from mindtorch.layout import sparse_csc as sparse_csc
-from mindtorch.layout import sparse_csr as sparse_csr
-from mindtorch.layout import strided as strided
-from mindtorch.lowrank import pca_lowrank as pca_lowrank
-from mindtorch.lowrank import svd_lowrank as svd_lowrank
-from mindtorch.memory_format import channels_last as channels_last
-from mindtorch.memory_format import channels_last_3d as channels_last_3d
-from mindtorch.memory_format import contiguous_format as contiguous_format
-from mindtorch.memory_format import memory_format as memory_format
-from mindtorch.memory_format import preserve_format as preserve_format
-from mindtorch.methods.legacy import BFloat16Tensor as BFloat16Tensor
-from mindtorch.methods.legacy import BoolTensor as BoolTensor
-from mindtorch.methods.legacy import ByteTensor as ByteTensor
-from mindtorch.methods.legacy import CharTensor as CharTensor
-from mindtorch.methods.legacy import DoubleTensor as DoubleTensor
-from mindtorch.methods.legacy import FloatTensor as FloatTensor
-from mindtorch.methods.legacy import HalfTensor as HalfTensor
-from mindtorch.methods.legacy import IntTensor as IntTensor
-from mindtorch.methods.legacy import LongTensor as LongTensor
-from mindtorch.methods.legacy import ShortTensor as ShortTensor
-from mindtorch.methods.memory import resize_as_ as resize_as_
-from mindtorch.methods.operators import conj as conj
-from mindtorch.methods.operators import resolve_conj as resolve_conj
-from mindtorch.methods.operators import resolve_neg as resolve_neg
-from mindtorch.norms import cdist as cdist
-from mindtorch.norms import chain_matmul as chain_matmul
-from mindtorch.norms import norm as norm
-from mindtorch.numerics import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
-from mindtorch.numerics import get_deterministic_debug_mode as get_deterministic_debug_mode
-from mindtorch.numerics import get_float32_matmul_precision as get_float32_matmul_precision
-from mindtorch.numerics import get_num_interop_threads as get_num_interop_threads
-from mindtorch.numerics import (
-    is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
-)
-from mindtorch.numerics import set_default_tensor_type as set_default_tensor_type
-from mindtorch.numerics import set_deterministic_debug_mode as set_deterministic_debug_mode
-from mindtorch.numerics import set_float32_matmul_precision as set_float32_matmul_precision
-from mindtorch.numerics import set_flush_denormal as set_flush_denormal
-from mindtorch.numerics import set_num_interop_threads as set_num_interop_threads
-from mindtorch.numerics import use_deterministic_algorithms as use_deterministic_algorithms
-from mindtorch.printing import get_printoptions as get_printoptions
-from mindtorch.printing import printoptions as printoptions
-from mindtorch.printing import set_printoptions as set_printoptions
-from mindtorch.promotion import can_cast as can_cast
-from mindtorch.promotion import promote_types as promote_types
-from mindtorch.removed import eig as eig
-from mindtorch.removed import lstsq as lstsq
-from mindtorch.removed import lu as lu
-from mindtorch.removed import matrix_rank as matrix_rank
-from mindtorch.removed import solve as solve
-from mindtorch.removed import symeig as symeig
-from mindtorch.searching import nonzero as nonzero
-from mindtorch.searching import unique as unique
-from mindtorch.searching import unique_consecutive as unique_consecutive
-from mindtorch.searching import unravel_index as unravel_index
+from mindtorch.dispatch.schema.tags import Tag as Tag
 from mindtorch.serialization import load as load
 from mindtorch.serialization import save as save
-from mindtorch.signals import stft as stft
-from mindtorch.size import Size as Size
-from mindtorch.storage import UntypedStorage as UntypedStorage
-from mindtorch.tensor import Tensor as Tensor
-from mindtorch.threads import get_num_threads as get_num_threads
-from mindtorch.threads import set_num_threads as set_num_threads
-from mindtorch.typed_storage import BFloat16Storage as BFloat16Storage
-from mindtorch.typed_storage import BoolStorage as BoolStorage
-from mindtorch.typed_storage import ByteStorage as ByteStorage
-from mindtorch.typed_storage import CharStorage as CharStorage
-from mindtorch.typed_storage import ComplexDoubleStorage as ComplexDoubleStorage
-from mindtorch.typed_storage import ComplexFloatStorage as ComplexFloatStorage
-from mindtorch.typed_storage import DoubleStorage as DoubleStorage
-from mindtorch.typed_storage import FloatStorage as FloatStorage
-from mindtorch.typed_storage import HalfStorage as HalfStorage
-from mindtorch.typed_storage import IntStorage as IntStorage
-from mindtorch.typed_storage import LongStorage as LongStorage
-from mindtorch.typed_storage import ShortStorage as ShortStorage
-from mindtorch.typed_storage import TypedStorage as TypedStorage
 from mindtorch.version import __version__ as __version__
-from mindtorch.warning import is_warn_always_enabled as is_warn_always_enabled
-from mindtorch.warning import set_warn_always as set_warn_always
+
+register_old_modules()
 
 newaxis = None
 ops = _operators
@@ -210,8 +214,8 @@ _LAZY_MODULES = frozenset(
         "_C", "__config__", "_dynamo", "_inductor", "_tensor", "_tensor_str", "_utils", "accelerator", "amp", "ao",
         "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func", "futures", "fx", "hub", "jit",
         "library", "linalg", "masked", "mps", "multiprocessing", "nn", "npu", "onnx", "optim", "overrides", "profiler",
-        "program", "quasirandom", "random", "serialization", "signal", "sparse", "special", "testing", "torch_version",
-        "types", "utils", "version", "xpu",
+        "program", "quasirandom", "random", "serialization", "signal", "sparse", "special", "storage", "testing",
+        "torch_version", "types", "utils", "version", "xpu",
     )
 )  # fmt: skip
 
@@ -244,12 +248,11 @@ _SYMBOLIC = (
 )  # fmt: skip
 _FROM_AREAS = {
     "GradScaler": "amp", "autocast": "amp", "compile": "compiler", "dsmm": "sparse", "get_device_module": "accelerator",
-    "spmm": "sparse", "vmap": "func",
-    "cond": "control_flow", "histogramdd": "histograms", "fork": "jit", "wait": "jit", "while_loop": "control_flow",
-    "Event": "streams", "Future": "futures",
-    "PyTorchFileReader": "serialization.archive", "ScriptModule": "jit", "Stream": "streams",
-    "_shape_as_tensor": "inspection",
-    **dict.fromkeys(_CHECKS, "checks"), **dict.fromkeys(_COMPRESSED, "sparse"), **dict.fromkeys(_SYMBOLIC, "symbolic"),
+    "spmm": "sparse", "vmap": "func", "cond": "_functions.control_flow", "histogramdd": "_functions.histograms",
+    "fork": "jit", "wait": "jit", "while_loop": "_functions.control_flow", "Event": "_core.streams",
+    "Future": "futures", "PyTorchFileReader": "serialization.archive", "ScriptModule": "jit", "Stream": "_core.streams",
+    "_shape_as_tensor": "_functions.inspection", **dict.fromkeys(_CHECKS, "_functions.checks"),
+    **dict.fromkeys(_COMPRESSED, "sparse"), **dict.fromkeys(_SYMBOLIC, "_functions.symbolic"),
     **dict.fromkeys(_AUTOCAST, "amp.settings"),
 }  # fmt: skip
 
@@ -295,13 +298,42 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch import signal as signal
     from mindtorch import sparse as sparse
     from mindtorch import special as special
-    from mindtorch import storage as storage
     from mindtorch import testing as testing
     from mindtorch import torch_version as torch_version
     from mindtorch import types as types
     from mindtorch import utils as utils
     from mindtorch import version as version
     from mindtorch import xpu as xpu
+    from mindtorch._core import storage as storage
+    from mindtorch._core.streams import Event as Event
+    from mindtorch._core.streams import Stream as Stream
+    from mindtorch._functions.checks import _assert as _assert
+    from mindtorch._functions.checks import _assert_async as _assert_async
+    from mindtorch._functions.checks import _check as _check
+    from mindtorch._functions.checks import _check_index as _check_index
+    from mindtorch._functions.checks import _check_is_size as _check_is_size
+    from mindtorch._functions.checks import _check_not_implemented as _check_not_implemented
+    from mindtorch._functions.checks import _check_tensor_all as _check_tensor_all
+    from mindtorch._functions.checks import _check_tensor_all_with as _check_tensor_all_with
+    from mindtorch._functions.checks import _check_type as _check_type
+    from mindtorch._functions.checks import _check_value as _check_value
+    from mindtorch._functions.checks import _check_with as _check_with
+    from mindtorch._functions.control_flow import cond as cond
+    from mindtorch._functions.control_flow import while_loop as while_loop
+    from mindtorch._functions.histograms import histogramdd as histogramdd
+    from mindtorch._functions.inspection import _shape_as_tensor as _shape_as_tensor
+    from mindtorch._functions.symbolic import SymBool as SymBool
+    from mindtorch._functions.symbolic import SymFloat as SymFloat
+    from mindtorch._functions.symbolic import SymInt as SymInt
+    from mindtorch._functions.symbolic import sym_float as sym_float
+    from mindtorch._functions.symbolic import sym_int as sym_int
+    from mindtorch._functions.symbolic import sym_ite as sym_ite
+    from mindtorch._functions.symbolic import sym_max as sym_max
+    from mindtorch._functions.symbolic import sym_min as sym_min
+    from mindtorch._functions.symbolic import sym_not as sym_not
+    from mindtorch._functions.symbolic import sym_sqrt as sym_sqrt
+    from mindtorch._functions.symbolic import sym_sum as sym_sum
+    from mindtorch._functorch.vmap import vmap as vmap
     from mindtorch.accelerator import get_device_module as get_device_module
     from mindtorch.amp import GradScaler as GradScaler
     from mindtorch.amp import autocast as autocast
@@ -320,24 +352,8 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch.amp.settings import set_autocast_dtype as set_autocast_dtype
     from mindtorch.amp.settings import set_autocast_enabled as set_autocast_enabled
     from mindtorch.amp.settings import set_autocast_gpu_dtype as set_autocast_gpu_dtype
-    from mindtorch.checks import _assert as _assert
-    from mindtorch.checks import _assert_async as _assert_async
-    from mindtorch.checks import _check as _check
-    from mindtorch.checks import _check_index as _check_index
-    from mindtorch.checks import _check_is_size as _check_is_size
-    from mindtorch.checks import _check_not_implemented as _check_not_implemented
-    from mindtorch.checks import _check_tensor_all as _check_tensor_all
-    from mindtorch.checks import _check_tensor_all_with as _check_tensor_all_with
-    from mindtorch.checks import _check_type as _check_type
-    from mindtorch.checks import _check_value as _check_value
-    from mindtorch.checks import _check_with as _check_with
     from mindtorch.compiler import compile as compile
-    from mindtorch.control_flow import cond as cond
-    from mindtorch.control_flow import while_loop as while_loop
-    from mindtorch.func.vmap import vmap as vmap
     from mindtorch.futures import Future as Future
-    from mindtorch.histograms import histogramdd as histogramdd
-    from mindtorch.inspection import _shape_as_tensor as _shape_as_tensor
     from mindtorch.jit import ScriptModule as ScriptModule
     from mindtorch.jit import fork as fork
     from mindtorch.jit import wait as wait
@@ -357,19 +373,6 @@ if TYPE_CHECKING:  # the same names: with `__getattr__`, type checkers would tak
     from mindtorch.sparse import sparse_csc_tensor as sparse_csc_tensor
     from mindtorch.sparse import sparse_csr_tensor as sparse_csr_tensor
     from mindtorch.sparse import spmm as spmm
-    from mindtorch.streams import Event as Event
-    from mindtorch.streams import Stream as Stream
-    from mindtorch.symbolic import SymBool as SymBool
-    from mindtorch.symbolic import SymFloat as SymFloat
-    from mindtorch.symbolic import SymInt as SymInt
-    from mindtorch.symbolic import sym_float as sym_float
-    from mindtorch.symbolic import sym_int as sym_int
-    from mindtorch.symbolic import sym_ite as sym_ite
-    from mindtorch.symbolic import sym_max as sym_max
-    from mindtorch.symbolic import sym_min as sym_min
-    from mindtorch.symbolic import sym_not as sym_not
-    from mindtorch.symbolic import sym_sqrt as sym_sqrt
-    from mindtorch.symbolic import sym_sum as sym_sum
 else:
 
     def __getattr__(name: str) -> Any:

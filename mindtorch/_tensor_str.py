@@ -1,7 +1,7 @@
 """The names of `torch._tensor_str` with which tensor subclasses of other libraries print themselves."""
 
-from mindtorch.printing import array_str, host_array, options, printoptions, tensor_str, with_facts
-from mindtorch.tensor import Tensor
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.printing import array_str, host_array, options, printoptions, tensor_str, with_facts
 
 __all__ = ["PRINT_OPTS", "_add_suffixes", "_str", "_str_intern", "_tensor_str", "printoptions"]
 

@@ -6,9 +6,9 @@ import traceback
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.tensor import Tensor
 
 
 def _flatten_dense_tensors(tensors: Iterable[Tensor]) -> Tensor:

@@ -5,11 +5,11 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from mindtorch import errors
-from mindtorch.device import accelerator, accelerators
-from mindtorch.device import device as Device
-from mindtorch.lazy import lazy
-from mindtorch.warning import warn
+from mindtorch._core.device import accelerator, accelerators
+from mindtorch._core.device import device as Device
+from mindtorch._support import errors
+from mindtorch._support.lazy import lazy
+from mindtorch._support.warnings import warn
 
 _modules: dict[str, Any] = {name: lazy(f"mindtorch.{name}") for name in ("cpu", "cuda", "mps", "npu", "xpu")}
 

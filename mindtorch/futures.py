@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch.device import accelerator, as_device
-from mindtorch.errors import no_accelerator
+from mindtorch._core.device import accelerator, as_device
+from mindtorch._support.errors import no_accelerator
 
 
 class Future:

@@ -2,7 +2,7 @@
 
 from mindtorch._generated.modules import linalg as _ops
 from mindtorch._generated.modules.linalg import *  # noqa: F403
-from mindtorch.errors import LinAlgError
+from mindtorch._support.errors import LinAlgError
 
 __all__ = ["LinAlgError"]
 __all__ += _ops.__all__

@@ -7,12 +7,12 @@ from importlib import import_module
 from inspect import Signature, signature
 from typing import Any
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.overridable import IGNORED, MODULES, OverridableFunction, OverridableProperty
 from mindtorch.dispatch import torch_function
 from mindtorch.dispatch.overloads import OpOverload, OpOverloadPacket
 from mindtorch.dispatch.torch_function import ask, begin, in_order, takes_over
-from mindtorch.overridable import IGNORED, MODULES, OverridableFunction, OverridableProperty
-from mindtorch.tensor import Tensor
 
 BaseTorchFunctionMode = torch_function.BaseTorchFunctionMode
 DisableTorchFunction = torch_function.without_torch_function_and_modes

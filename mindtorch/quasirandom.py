@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import qmc
 
+from mindtorch._core.dtype import dtype, float32, float64, get_default_dtype, int64
+from mindtorch._core.generator import Generator
+from mindtorch._core.tensor import Tensor, wrap
 from mindtorch.dispatch import ops
-from mindtorch.dtype import dtype, float32, float64, get_default_dtype, int64
-from mindtorch.generator import Generator
-from mindtorch.tensor import Tensor, wrap
 
 
 class SobolEngine:

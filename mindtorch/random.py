@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mindtorch._core.generator import Generator, of_devices
+from mindtorch._core.generator import default_generator as default_generator
+from mindtorch._core.generator import get_rng_state as get_rng_state
+from mindtorch._core.generator import initial_seed as initial_seed
+from mindtorch._core.generator import manual_seed as manual_seed
+from mindtorch._core.generator import seed as seed
+from mindtorch._core.generator import set_rng_state as set_rng_state
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn_once
 from mindtorch.accelerator import current_accelerator, get_device_module
-from mindtorch.generator import Generator, of_devices
-from mindtorch.generator import default_generator as default_generator
-from mindtorch.generator import get_rng_state as get_rng_state
-from mindtorch.generator import initial_seed as initial_seed
-from mindtorch.generator import manual_seed as manual_seed
-from mindtorch.generator import seed as seed
-from mindtorch.generator import set_rng_state as set_rng_state
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn_once
 
 
 @contextmanager

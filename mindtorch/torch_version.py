@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mindtorch.lazy import lazy
+from mindtorch._support.lazy import lazy
 
 __all__ = ["TorchVersion"]
 

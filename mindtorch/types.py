@@ -5,11 +5,11 @@ import os
 from collections.abc import Sequence
 from typing import IO
 
-from mindtorch.device import device as device_type
-from mindtorch.dtype import dtype as dtype_type
-from mindtorch.layout import layout as layout_type
-from mindtorch.size import Size
-from mindtorch.tensor import Tensor
+from mindtorch._core.device import device as device_type
+from mindtorch._core.dtype import dtype as dtype_type
+from mindtorch._core.layout import layout as layout_type
+from mindtorch._core.size import Size
+from mindtorch._core.tensor import Tensor
 
 Number = int | float | bool
 Device = device_type | str | int | None

@@ -6,7 +6,7 @@ from itertools import groupby
 
 import pytest
 
-from mindtorch import warning
+from mindtorch._support import warnings
 from tests import daily
 
 
@@ -85,8 +85,8 @@ def _set_aside():
 @pytest.fixture(autouse=True)
 def nothing_said_yet(monkeypatch):
     """Warnings that come once in a program come once in a test."""
-    monkeypatch.setattr(warning, "_given", set())
-    monkeypatch.setattr(warning, "_always", False)
+    monkeypatch.setattr(warnings, "_given", set())
+    monkeypatch.setattr(warnings, "_always", False)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch._core import geometry
 
 # -------------------- operands --------------------
 

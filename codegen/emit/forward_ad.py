@@ -18,8 +18,8 @@ from .nodes import derivatives_of, gradient_names
 IMPORTS = {
     "ops": "mindtorch.dispatch",
     "conj": "mindtorch.autograd.formulas.common",
-    "ZERO": "mindtorch.dispatch.tangents",
-    "zeros_for": "mindtorch.dispatch.tangents",
+    "ZERO": "mindtorch.dispatch.modes.tangents",
+    "zeros_for": "mindtorch.dispatch.modes.tangents",
 }
 
 

@@ -13,7 +13,7 @@ from .resolvers import serves_operators
 from .signatures import Signature, signature_of
 
 IMPORTS = {
-    "extend_tensor": "mindtorch.tensor",
+    "extend_tensor": "mindtorch._core.tensor",
     **dict.fromkeys(("as_method", "as_operator"), "mindtorch.dispatch.methods"),
 }
 

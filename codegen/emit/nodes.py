@@ -11,8 +11,8 @@ from ..render import python_module, render, tuple_of
 from .names import op_reference
 
 IMPORTS = {
-    "Node": "mindtorch.autograd.node",
-    "derivative_not_implemented": "mindtorch.errors",
+    "Node": "mindtorch.autograd._engine.node",
+    "derivative_not_implemented": "mindtorch._support.errors",
     "ops": "mindtorch.dispatch",
 }
 

@@ -15,10 +15,10 @@ from .signatures import parameter_of
 
 # The names that the rows use, and where they come from.
 IMPORTS = {
-    "OldCall": "mindtorch.dispatch.deprecation",
-    "OldForm": "mindtorch.dispatch.old_forms",
-    "contiguous_format": "mindtorch.memory_format",
-    "int64": "mindtorch.dtype",
+    "OldCall": "mindtorch.dispatch.arguments.deprecation",
+    "OldForm": "mindtorch.dispatch.schema.old_forms",
+    "contiguous_format": "mindtorch._core.memory_format",
+    "int64": "mindtorch._core.dtype",
     "ops": "mindtorch.dispatch",
 }
 # What a meaning calls the op that it is given.

@@ -17,8 +17,8 @@ _METHODS = "mindtorch.dispatch.methods"
 
 IMPORTS = {
     "builtins": "",
-    "state": "mindtorch",
-    "thread": "mindtorch.state",
+    "state": "mindtorch._core",
+    "thread": "mindtorch._core.state",
     **dict.fromkeys(
         (
             "edge_of",
@@ -32,7 +32,7 @@ IMPORTS = {
             "set_history",
             "refuse_complex",
         ),
-        "mindtorch.autograd.history",
+        "mindtorch.autograd._engine.history",
     ),
     **dict.fromkeys(
         (
@@ -45,25 +45,27 @@ IMPORTS = {
             "write_back",
             "write_out",
         ),
-        "mindtorch.autograd.outputs",
+        "mindtorch.autograd._engine.outputs",
     ),
-    "adopt_result": "mindtorch.autograd.tenants",
-    "next_sequence_nr": "mindtorch.autograd.node_base",
-    "RefusingNode": "mindtorch.autograd.node_base",
-    **dict.fromkeys(("save", "save_copy", "save_output"), "mindtorch.autograd.saved_tensor"),
+    "adopt_result": "mindtorch.autograd._engine.tenants",
+    "next_sequence_nr": "mindtorch.autograd._engine.node_base",
+    "RefusingNode": "mindtorch.autograd._engine.node_base",
+    **dict.fromkeys(("save", "save_copy", "save_output"), "mindtorch.autograd._engine.saved_tensor"),
     **dict.fromkeys(
         ("bool_of", "dtype_of", "float_of", "generator_of", "int_of", "ints_of", "scalar_of", "str_of"),
-        "mindtorch.dispatch.arguments",
+        "mindtorch.dispatch.arguments.conversions",
     ),
-    **dict.fromkeys(("index_of", "joined_ints", "separate_ints_of", "sized_ints_of"), "mindtorch.dispatch.arguments"),
+    **dict.fromkeys(
+        ("index_of", "joined_ints", "separate_ints_of", "sized_ints_of"), "mindtorch.dispatch.arguments.conversions"
+    ),
     # What methods read in the place of the first name, which `as_method` replaces.
     "SEPARATE_INTS": f"{_METHODS} import SEPARATE_INTS, SEPARATE_INTS_IN_METHODS as SEPARATE_INTS_IN_METHODS",
     **dict.fromkeys(
         ("CALL_ERRORS", "explained", "overload_for", "number_first", "raise_bad_argument", "raise_no_overload"),
-        "mindtorch.dispatch.arguments",
+        "mindtorch.dispatch.arguments.conversions",
     ),
-    **dict.fromkeys(("is_index", "is_int", "is_single_int"), "mindtorch.dispatch.argument_types"),
-    "old_call": "mindtorch.dispatch.deprecation",
+    **dict.fromkeys(("is_index", "is_int", "is_single_int"), "mindtorch.dispatch.arguments.types"),
+    "old_call": "mindtorch.dispatch.arguments.deprecation",
     **dict.fromkeys(("call", "intercepts", "looks_inside"), "mindtorch.dispatch.dispatcher"),
     **dict.fromkeys(
         ("check_options", "check_out_options", "factory_options", "pinned_result", "refuse_pinned"),
@@ -71,11 +73,11 @@ IMPORTS = {
     ),
     **dict.fromkeys(("NUMPY_ERRORS", "in_torchs_words"), "mindtorch.dispatch.kernel_errors"),
     "kernel_table": "mindtorch.dispatch.registry",
-    "int64": "mindtorch.dtype",
-    **dict.fromkeys(("SHORT_CUT_FAILED", "common_kind", "kind_of"), "mindtorch.kinds"),
-    **dict.fromkeys(("empty_tensor_list", "missing_kernel", "wrong_length"), "mindtorch.errors"),
-    "strides_of": "mindtorch.geometry",
-    "contiguous_format": "mindtorch.memory_format",
+    "int64": "mindtorch._core.dtype",
+    **dict.fromkeys(("SHORT_CUT_FAILED", "common_kind", "kind_of"), "mindtorch._core.fast_path"),
+    **dict.fromkeys(("empty_tensor_list", "missing_kernel", "wrong_length"), "mindtorch._support.errors"),
+    "strides_of": "mindtorch._core.geometry",
+    "contiguous_format": "mindtorch._core.memory_format",
     **dict.fromkeys(
         (
             "Tensor",
@@ -88,7 +90,7 @@ IMPORTS = {
             "wrap",
             "wrap_output",
         ),
-        "mindtorch.tensor",
+        "mindtorch._core.tensor",
     ),
 }
 
@@ -119,7 +121,7 @@ def _family(model: Model, family: str) -> str:
     body = render("ops.py.jinja", items=list(_items(model, family)))
     project = model.project
     imports = IMPORTS | {
-        "Dtype": "mindtorch.dtype import dtype as Dtype",
+        "Dtype": "mindtorch._core.dtype import dtype as Dtype",
         "composite": f"{project.module_of(project.composites)} import {family} as composite",
         "nodes": f"{project.generated_package}.nodes import {family} as nodes",
         "return_types": project.generated_package,

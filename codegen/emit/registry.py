@@ -71,7 +71,7 @@ def _family(model: Model, family: str) -> str:
     )
     package = model.project.generated_package
     imports = {
-        "CopiedOut": "mindtorch.autograd.copied_out",
+        "CopiedOut": "mindtorch.autograd._engine.copied_out",
         "SCHEMAS": f"{package}.schemas",
         "kernels_in": "mindtorch.dispatch.registry",
         "forward_ad": f"{package}.forward_ad import {family} as forward_ad",
@@ -182,7 +182,7 @@ def _package(model: Model) -> str:
         "register_kernels": "mindtorch.dispatch.registry",
         "register_kernels_of": "mindtorch.dispatch.registry",
         "register_modules_of": "mindtorch.dispatch.registry",
-        "register_old_calls": "mindtorch.dispatch.deprecation",
+        "register_old_calls": "mindtorch.dispatch.arguments.deprecation",
         "register_ops": "mindtorch.dispatch.registry",
         "register_versions": "mindtorch.dispatch.versions",
         "show_signatures": "mindtorch.dispatch.shown_signature",

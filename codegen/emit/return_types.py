@@ -13,7 +13,7 @@ _OF_STUB = {
     "Sequence": "collections.abc",
     **dict.fromkeys(("Any", "ClassVar"), "typing"),
     "Self": "typing_extensions",
-    "Tensor": "mindtorch.tensor",
+    "Tensor": "mindtorch._core.tensor",
 }
 
 
@@ -24,7 +24,7 @@ def emit(model: Model) -> dict[str, str]:
         if name is not None:
             classes.setdefault(name, (str(op.schema), _fields(op)))
     body = render("return_types.py.jinja", classes=classes)
-    imports = {"NamedResult": "mindtorch.named_result", "Tensor": "mindtorch.tensor"}
+    imports = {"NamedResult": "mindtorch._core.named_result", "Tensor": "mindtorch._core.tensor"}
     purpose = "The results with several named parts, such as `max` along a dimension."
     text = python_module(model.project, "return_types", "ops.yaml", purpose, body, imports)
     return {"generated/return_types.py": text, "generated/return_types.pyi": _stub(model, classes)}

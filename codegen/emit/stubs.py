@@ -115,4 +115,6 @@ def _module(model: Model, backend: str, family: str, stubs: list[Stub]) -> str:
     body = render("stubs.py.jinja", stubs=stubs, backend=backend, file=file)
     purpose = f"The {family} kernels that the {backend} backend has not got yet. They belong in {file}."
     purpose += "\n" + "".join(f"{line[4:]}\n" for line in arrays.splitlines()) if backend == BACKEND else ""
-    return python_module(model.project, "stubs", "ops.yaml", purpose, body, {"missing_kernel": "mindtorch.errors"})
+    return python_module(
+        model.project, "stubs", "ops.yaml", purpose, body, {"missing_kernel": "mindtorch._support.errors"}
+    )

@@ -32,12 +32,12 @@ IMPORTS = {
     "Sequence": "collections.abc",
     **dict.fromkeys(("Any", "TypeAlias", "overload"), "typing"),
     "deprecated": "typing_extensions",
-    "device": "mindtorch.device",
-    "dtype": "mindtorch.dtype",
-    "Generator": "mindtorch.generator",
-    "layout": "mindtorch.layout",
-    "memory_format": "mindtorch.memory_format",
-    "Tensor": "mindtorch.tensor",
+    "device": "mindtorch._core.device",
+    "dtype": "mindtorch._core.dtype",
+    "Generator": "mindtorch._core.generator",
+    "layout": "mindtorch._core.layout",
+    "memory_format": "mindtorch._core.memory_format",
+    "Tensor": "mindtorch._core.tensor",
 }
 _TYPES = {
     "Scalar": "Number",

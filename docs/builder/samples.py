@@ -11,7 +11,7 @@ import numpy as np
 
 import mindtorch
 from codegen.model import Model, Op
-from mindtorch.autograd.node_base import RefusingNode
+from mindtorch.autograd._engine.node_base import RefusingNode
 from tests.harness import samples_of, specs_in
 from tests.samples import DTYPE_GROUPS, DtypeOf, Sample, TensorSpec
 

@@ -5,7 +5,7 @@
 from mindtorch._generated.ops import factory as functions
 from mindtorch.autograd.formulas.factory import copy_jvp, fill_jvp
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import zeros_for
+from mindtorch.dispatch.modes.tangents import zeros_for
 
 
 def clone(result, arguments, tangents):

@@ -28,7 +28,7 @@ from mindtorch.autograd.formulas.spectral import (
     svd_values_jvp,
     svd_vh_jvp,
 )
-from mindtorch.dispatch.tangents import ZERO, zeros_for
+from mindtorch.dispatch.modes.tangents import ZERO, zeros_for
 
 
 def mm(result, arguments, tangents):

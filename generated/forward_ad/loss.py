@@ -14,7 +14,7 @@ from mindtorch.autograd.formulas.loss import (
     smooth_l1_slope,
 )
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import ZERO, zeros_for
+from mindtorch.dispatch.modes.tangents import ZERO, zeros_for
 
 
 def nll_loss_forward(result, arguments, tangents):

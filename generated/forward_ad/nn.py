@@ -24,7 +24,7 @@ from mindtorch.autograd.formulas.normalization import (
 )
 from mindtorch.autograd.formulas.recurrent import gru_cell_jvp, lstm_cell_jvp
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import zeros_for
+from mindtorch.dispatch.modes.tangents import zeros_for
 
 
 def convolution(result, arguments, tangents):

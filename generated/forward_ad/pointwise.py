@@ -35,7 +35,7 @@ from mindtorch.autograd.formulas.pointwise import (
 )
 from mindtorch.autograd.formulas.sparse import log1p_backward
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import ZERO, zeros_for
+from mindtorch.dispatch.modes.tangents import ZERO, zeros_for
 
 
 def add(result, arguments, tangents):

@@ -20,7 +20,7 @@ from mindtorch.autograd.formulas.reduction import (
 )
 from mindtorch.autograd.formulas.running import cumprod_jvp, logcumsumexp_jvp
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import ZERO, zeros_for
+from mindtorch.dispatch.modes.tangents import ZERO, zeros_for
 
 
 def sum_default(result, arguments, tangents):

@@ -12,7 +12,7 @@ from mindtorch.autograd.formulas.special import (
     xlogy_self_backward,
 )
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import ZERO, zeros_for
+from mindtorch.dispatch.modes.tangents import ZERO, zeros_for
 
 
 def erf(result, arguments, tangents):

@@ -4,7 +4,7 @@
 
 from mindtorch._generated.ops import view as functions
 from mindtorch.autograd.formulas.view import as_strided_scatter_jvp
-from mindtorch.dispatch.tangents import zeros_for
+from mindtorch.dispatch.modes.tangents import zeros_for
 
 
 def alias(result, arguments, tangents):

@@ -7,8 +7,8 @@ which `node.unpack()` checks and gives back; numbers have slots of their own. `a
 `edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
+from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd.formulas.fft import fft_c2r_backward, fft_r2c_backward
-from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

@@ -7,6 +7,7 @@ which `node.unpack()` checks and gives back; numbers have slots of their own. `a
 `edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
+from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd.formulas.common import conj, maybe_multiply
 from mindtorch.autograd.formulas.indexing import (
     block_diag_backward,
@@ -24,7 +25,6 @@ from mindtorch.autograd.formulas.indexing import (
     take_backward,
 )
 from mindtorch.autograd.formulas.scatter import index_add_backward, index_reduce_backward, scatter_reduce_backward
-from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

@@ -7,6 +7,7 @@ which `node.unpack()` checks and gives back; numbers have slots of their own. `a
 `edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
+from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd.formulas.common import conj, maybe_multiply, no_backward_derivative
 from mindtorch.autograd.formulas.decompositions import (
     cholesky_backward,
@@ -32,7 +33,6 @@ from mindtorch.autograd.formulas.solvers import (
     triangular_solve_backward,
 )
 from mindtorch.autograd.formulas.spectral import eig_backward, eigh_backward, svd_backward
-from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

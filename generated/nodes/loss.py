@@ -7,6 +7,7 @@ which `node.unpack()` checks and gives back; numbers have slots of their own. `a
 `edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
+from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd.formulas.loss import (
     bce_double_backward_grad_output,
     bce_double_backward_self,
@@ -20,7 +21,6 @@ from mindtorch.autograd.formulas.loss import (
     smooth_l1_slope,
     weighted,
 )
-from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

@@ -7,6 +7,7 @@ which `node.unpack()` checks and gives back; numbers have slots of their own. `a
 `edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
+from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd.formulas.attention import attention_grads
 from mindtorch.autograd.formulas.common import no_backward_derivative, zeros_of_any_sample
 from mindtorch.autograd.formulas.convolution import convolution_double_backward, convolution_grads
@@ -27,7 +28,6 @@ from mindtorch.autograd.formulas.normalization import (
     layer_norm_grads,
 )
 from mindtorch.autograd.formulas.recurrent import gru_cell_grads, lstm_cell_grads
-from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

@@ -7,6 +7,7 @@ which `node.unpack()` checks and gives back; numbers have slots of their own. `a
 `edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
+from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd.formulas.activation import (
     elu_double_backward,
     falling_slopes,
@@ -52,7 +53,6 @@ from mindtorch.autograd.formulas.pointwise import (
     sinc_backward,
 )
 from mindtorch.autograd.formulas.sparse import log1p_backward
-from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.

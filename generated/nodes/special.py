@@ -7,6 +7,8 @@ which `node.unpack()` checks and gives back; numbers have slots of their own. `a
 `edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
+from mindtorch._support.errors import derivative_not_implemented
+from mindtorch.autograd._engine.node import Node
 from mindtorch.autograd.formulas.common import no_backward_derivative
 from mindtorch.autograd.formulas.special import (
     SQRT_PI,
@@ -19,9 +21,7 @@ from mindtorch.autograd.formulas.special import (
     xlogy_number_backward,
     xlogy_self_backward,
 )
-from mindtorch.autograd.node import Node
 from mindtorch.dispatch import ops
-from mindtorch.errors import derivative_not_implemented
 
 # In `apply`, `node` is the node; `self` is the op's argument of that name.
 

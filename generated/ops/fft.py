@@ -8,14 +8,17 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.state import thread
+from mindtorch._core.tensor import Tensor, wrap
 from mindtorch._generated.nodes import fft as nodes
-from mindtorch.autograd.history import edge_of, mark_written
-from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import flagged, record_refusal, refuse_grad, refuse_unwritable
-from mindtorch.autograd.tenants import adopt_result
+from mindtorch.autograd._engine.history import edge_of, mark_written
+from mindtorch.autograd._engine.node_base import next_sequence_nr
+from mindtorch.autograd._engine.outputs import flagged, record_refusal, refuse_grad, refuse_unwritable
+from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import fft as composite
-from mindtorch.dispatch.arguments import (
+from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -33,9 +36,6 @@ from mindtorch.dispatch.arguments import (
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.factory import check_options, check_out_options, pinned_result
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.state import thread
-from mindtorch.tensor import Tensor, wrap
 
 __fft_c2c_kernels = kernel_table("_fft_c2c")
 

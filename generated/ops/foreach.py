@@ -8,9 +8,11 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.tensor import Tensor
 from mindtorch.composite import foreach as composite
-from mindtorch.dispatch.arguments import (
+from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -21,8 +23,6 @@ from mindtorch.dispatch.arguments import (
     scalar_of,
 )
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.tensor import Tensor
 
 
 def _foreach_add_Scalar(input, scalar):

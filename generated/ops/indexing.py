@@ -8,15 +8,18 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.state import thread
+from mindtorch._core.tensor import Tensor, WrappedNumber, as_operand, wrap
 from mindtorch._generated.nodes import indexing as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written, rebase, refuse_complex
-from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable, write_out
-from mindtorch.autograd.saved_tensor import save, save_copy, save_output
-from mindtorch.autograd.tenants import adopt_result
+from mindtorch._support.errors import empty_tensor_list
+from mindtorch.autograd._engine.history import check_inplace, edge_of, edges_of, mark_written, rebase, refuse_complex
+from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
+from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable, write_out
+from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
+from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import indexing as composite
-from mindtorch.dispatch.arguments import (
+from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
     explained,
@@ -36,9 +39,6 @@ from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.methods import SEPARATE_INTS, SEPARATE_INTS_IN_METHODS as SEPARATE_INTS_IN_METHODS
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.errors import empty_tensor_list
-from mindtorch.state import thread
-from mindtorch.tensor import Tensor, WrappedNumber, as_operand, wrap
 
 _index_kernels = kernel_table("index.Tensor")
 

@@ -8,12 +8,23 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.geometry import strides_of
+from mindtorch._core.state import thread
+from mindtorch._core.tensor import Tensor, as_operand, wrap, wrap_output
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import linalg as nodes
-from mindtorch.autograd.history import check_constant, check_inplace, edge_of, mark_written, rebase, refuse_complex
-from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import (
+from mindtorch.autograd._engine.history import (
+    check_constant,
+    check_inplace,
+    edge_of,
+    mark_written,
+    rebase,
+    refuse_complex,
+)
+from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
+from mindtorch.autograd._engine.outputs import (
     record_refusal,
     recorded,
     recorded_outputs,
@@ -21,10 +32,10 @@ from mindtorch.autograd.outputs import (
     refuse_unwritable,
     write_out,
 )
-from mindtorch.autograd.saved_tensor import save, save_output
-from mindtorch.autograd.tenants import adopt_result
+from mindtorch.autograd._engine.saved_tensor import save, save_output
+from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import linalg as composite
-from mindtorch.dispatch.arguments import (
+from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -40,14 +51,10 @@ from mindtorch.dispatch.arguments import (
     sized_ints_of,
     str_of,
 )
-from mindtorch.dispatch.deprecation import old_call
+from mindtorch.dispatch.arguments.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.geometry import strides_of
-from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, wrap, wrap_output
 
 _mm_kernels = kernel_table("mm")
 

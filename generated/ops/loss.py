@@ -8,16 +8,18 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.state import thread
+from mindtorch._core.tensor import Tensor, wrap
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import loss as nodes
-from mindtorch.autograd.history import check_constant, edge_of, mark_written
-from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import recorded, refuse_grad
-from mindtorch.autograd.saved_tensor import save, save_output
-from mindtorch.autograd.tenants import adopt_result
+from mindtorch.autograd._engine.history import check_constant, edge_of, mark_written
+from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
+from mindtorch.autograd._engine.outputs import recorded, refuse_grad
+from mindtorch.autograd._engine.saved_tensor import save, save_output
+from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import loss as composite
-from mindtorch.dispatch.arguments import (
+from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
     explained,
@@ -31,8 +33,6 @@ from mindtorch.dispatch.arguments import (
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.state import thread
-from mindtorch.tensor import Tensor, wrap
 
 _nll_loss_forward_kernels = kernel_table("nll_loss_forward")
 

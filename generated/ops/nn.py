@@ -8,10 +8,13 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.state import thread
+from mindtorch._core.tensor import Tensor, as_operand, wrap, wrap_output
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import nn as nodes
-from mindtorch.autograd.history import (
+from mindtorch._support.errors import wrong_length
+from mindtorch.autograd._engine.history import (
     check_constant,
     check_inplace,
     edge_of,
@@ -20,13 +23,12 @@ from mindtorch.autograd.history import (
     rebase,
     refuse_complex,
 )
-from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import recorded, recorded_outputs, refuse_grad
-from mindtorch.autograd.saved_tensor import save, save_output
-from mindtorch.autograd.tenants import adopt_result
+from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
+from mindtorch.autograd._engine.outputs import recorded, recorded_outputs, refuse_grad
+from mindtorch.autograd._engine.saved_tensor import save, save_output
+from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import nn as composite
-from mindtorch.dispatch.argument_types import is_int, is_single_int
-from mindtorch.dispatch.arguments import (
+from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
     explained,
@@ -41,12 +43,10 @@ from mindtorch.dispatch.arguments import (
     sized_ints_of,
     str_of,
 )
+from mindtorch.dispatch.arguments.types import is_int, is_single_int
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.errors import wrong_length
-from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, wrap, wrap_output
 
 _convolution_kernels = kernel_table("convolution")
 

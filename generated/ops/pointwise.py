@@ -8,10 +8,13 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind, kind_of
+from mindtorch._core.state import thread
+from mindtorch._core.tensor import Tensor, WrappedNumber, as_operand, new_object, wrap
 from mindtorch._generated import return_types
 from mindtorch._generated.nodes import pointwise as nodes
-from mindtorch.autograd.history import (
+from mindtorch.autograd._engine.history import (
     check_constant,
     check_inplace,
     edge_of,
@@ -20,8 +23,8 @@ from mindtorch.autograd.history import (
     rebase,
     refuse_complex,
 )
-from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import (
+from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
+from mindtorch.autograd._engine.outputs import (
     record_refusal,
     recorded,
     recorded_outputs,
@@ -30,10 +33,10 @@ from mindtorch.autograd.outputs import (
     write_back,
     write_out,
 )
-from mindtorch.autograd.saved_tensor import save, save_copy, save_output
-from mindtorch.autograd.tenants import adopt_result
+from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
+from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import pointwise as composite
-from mindtorch.dispatch.arguments import (
+from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
     explained,
@@ -46,13 +49,10 @@ from mindtorch.dispatch.arguments import (
     scalar_of,
     str_of,
 )
-from mindtorch.dispatch.deprecation import old_call
+from mindtorch.dispatch.arguments.deprecation import old_call
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.kinds import SHORT_CUT_FAILED, common_kind, kind_of
-from mindtorch.state import thread
-from mindtorch.tensor import Tensor, WrappedNumber, as_operand, new_object, wrap
 
 _add_kernels = kernel_table("add.Tensor")
 

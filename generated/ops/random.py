@@ -8,15 +8,18 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.dtype import dtype as Dtype, int64
+from mindtorch._core.state import thread
+from mindtorch._core.tensor import Tensor, as_operand, wrap
 from mindtorch._generated.nodes import random as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
-from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import flagged, record_refusal, recorded, refuse_grad, refuse_unwritable
-from mindtorch.autograd.saved_tensor import save, save_output
-from mindtorch.autograd.tenants import adopt_result
+from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
+from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
+from mindtorch.autograd._engine.outputs import flagged, record_refusal, recorded, refuse_grad, refuse_unwritable
+from mindtorch.autograd._engine.saved_tensor import save, save_output
+from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import random as composite
-from mindtorch.dispatch.arguments import (
+from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -35,9 +38,6 @@ from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.factory import check_options, check_out_options, pinned_result
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dtype import dtype as Dtype, int64
-from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, wrap
 
 _uniform__kernels = kernel_table("uniform_")
 

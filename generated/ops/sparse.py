@@ -8,15 +8,19 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.state import thread
+from mindtorch._core.tensor import Tensor, wrap, wrap_output
 from mindtorch._generated.nodes import sparse as nodes
-from mindtorch.autograd.history import edge_of, mark_written
-from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import refuse_grad, write_out
-from mindtorch.autograd.saved_tensor import save, save_output
-from mindtorch.autograd.tenants import adopt_result
+from mindtorch._support.errors import wrong_length
+from mindtorch.autograd._engine.history import edge_of, mark_written
+from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
+from mindtorch.autograd._engine.outputs import refuse_grad, write_out
+from mindtorch.autograd._engine.saved_tensor import save, save_output
+from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import sparse as composite
-from mindtorch.dispatch.arguments import (
+from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -32,10 +36,6 @@ from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.factory import check_options, pinned_result, refuse_pinned
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.errors import wrong_length
-from mindtorch.state import thread
-from mindtorch.tensor import Tensor, wrap, wrap_output
 
 __sparse_coo_tensor_with_dims_and_tensors_kernels = kernel_table("_sparse_coo_tensor_with_dims_and_tensors")
 

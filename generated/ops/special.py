@@ -8,15 +8,18 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind, kind_of
+from mindtorch._core.state import thread
+from mindtorch._core.tensor import Tensor, as_operand, new_object, wrap
 from mindtorch._generated.nodes import special as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, rebase
-from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import recorded, refuse_grad, write_back, write_out
-from mindtorch.autograd.saved_tensor import save, save_copy, save_output
-from mindtorch.autograd.tenants import adopt_result
+from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
+from mindtorch.autograd._engine.node_base import next_sequence_nr
+from mindtorch.autograd._engine.outputs import recorded, refuse_grad, write_back, write_out
+from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
+from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import special as composite
-from mindtorch.dispatch.arguments import (
+from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     explained,
     int_of,
@@ -27,9 +30,6 @@ from mindtorch.dispatch.arguments import (
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.kinds import SHORT_CUT_FAILED, common_kind, kind_of
-from mindtorch.state import thread
-from mindtorch.tensor import Tensor, as_operand, new_object, wrap
 
 _erf_kernels = kernel_table("erf")
 

@@ -8,15 +8,26 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.geometry import strides_of
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.state import thread
+from mindtorch._core.tensor import Tensor, twin_of, view_of, view_outputs, wrap
 from mindtorch._generated.nodes import view as nodes
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written, refuse_complex, set_array, set_history
-from mindtorch.autograd.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable
-from mindtorch.autograd.tenants import adopt_result
+from mindtorch.autograd._engine.history import (
+    check_inplace,
+    edge_of,
+    mark_written,
+    refuse_complex,
+    set_array,
+    set_history,
+)
+from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
+from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable
+from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import view as composite
-from mindtorch.dispatch.argument_types import is_index, is_int
-from mindtorch.dispatch.arguments import (
+from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
     dtype_of,
@@ -29,15 +40,11 @@ from mindtorch.dispatch.arguments import (
     raise_no_overload,
     separate_ints_of,
 )
+from mindtorch.dispatch.arguments.types import is_index, is_int
 from mindtorch.dispatch.dispatcher import call, intercepts, looks_inside
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.methods import SEPARATE_INTS, SEPARATE_INTS_IN_METHODS as SEPARATE_INTS_IN_METHODS
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.geometry import strides_of
-from mindtorch.memory_format import contiguous_format
-from mindtorch.state import thread
-from mindtorch.tensor import Tensor, twin_of, view_of, view_outputs, wrap
 
 _alias_kernels = kernel_table("alias")
 

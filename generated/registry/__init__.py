@@ -20,7 +20,7 @@ from mindtorch._generated.registry import (
     view,
 )
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.deprecation import register_old_calls
+from mindtorch.dispatch.arguments.deprecation import register_old_calls
 from mindtorch.dispatch.registry import register_kernels, register_kernels_of, register_modules_of, register_ops
 from mindtorch.dispatch.shown_signature import show_signatures
 

@@ -5,9 +5,9 @@
 from mindtorch._generated.forward_ad import pointwise as forward_ad
 from mindtorch._generated.ops import pointwise as functions
 from mindtorch._generated.schemas import SCHEMAS
-from mindtorch.autograd.copied_out import CopiedOut
+from mindtorch.autograd._engine.copied_out import CopiedOut
 from mindtorch.backends.meta import rules
-from mindtorch.dispatch.deprecation import OldCall
+from mindtorch.dispatch.arguments.deprecation import OldCall
 from mindtorch.dispatch.registry import kernels_in
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.

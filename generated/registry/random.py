@@ -5,7 +5,7 @@
 from mindtorch._generated.forward_ad import random as forward_ad
 from mindtorch._generated.ops import random as functions
 from mindtorch._generated.schemas import SCHEMAS
-from mindtorch.autograd.copied_out import CopiedOut
+from mindtorch.autograd._engine.copied_out import CopiedOut
 from mindtorch.backends.meta import rules
 from mindtorch.dispatch.registry import kernels_in
 

@@ -4,7 +4,7 @@
 
 from mindtorch._generated.ops import sparse as functions
 from mindtorch._generated.schemas import SCHEMAS
-from mindtorch.autograd.copied_out import CopiedOut
+from mindtorch.autograd._engine.copied_out import CopiedOut
 from mindtorch.dispatch.registry import kernels_in
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.

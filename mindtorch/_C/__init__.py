@@ -1,12 +1,13 @@
 """The names of `torch._C` that programs with tensor subclasses use."""
 
-from mindtorch import state
 from mindtorch._C import _nn as _nn
 from mindtorch._C._keys import DispatchKey as DispatchKey
 from mindtorch._C._keys import DispatchKeySet as DispatchKeySet
-from mindtorch.device import device, get_default_device
-from mindtorch.dispatch import torch_dispatch, torch_function
-from mindtorch.tensor import Tensor
+from mindtorch._core import state
+from mindtorch._core.device import device, get_default_device
+from mindtorch._core.tensor import Tensor
+from mindtorch.dispatch import torch_function
+from mindtorch.dispatch.modes import torch_dispatch
 
 DisableTorchFunction = torch_function.without_torch_function_and_modes
 DisableTorchFunctionSubclass = torch_function.without_torch_function

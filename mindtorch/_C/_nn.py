@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from mindtorch.device import as_device, device
-from mindtorch.dtype import dtype
-from mindtorch.memory_format import memory_format
-from mindtorch.methods.moving import options_of_to
+from mindtorch._core.device import as_device, device
+from mindtorch._core.dtype import dtype
+from mindtorch._core.memory_format import memory_format
+from mindtorch._tensor_methods.moving import options_of_to
 
 
 def _parse_to(*args: Any, **kwargs: Any) -> tuple[device | None, dtype | None, bool, memory_format | None]:

@@ -6,13 +6,13 @@ from typing import TypeAlias, overload
 
 from typing_extensions import deprecated
 
+from mindtorch._core.device import device
+from mindtorch._core.dtype import dtype
+from mindtorch._core.generator import Generator
+from mindtorch._core.layout import layout
+from mindtorch._core.memory_format import memory_format
+from mindtorch._core.tensor import Tensor
 from mindtorch._generated import return_types
-from mindtorch.device import device
-from mindtorch.dtype import dtype
-from mindtorch.generator import Generator
-from mindtorch.layout import layout
-from mindtorch.memory_format import memory_format
-from mindtorch.tensor import Tensor
 
 __all__ = [
     "add",

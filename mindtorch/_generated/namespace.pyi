@@ -4,12 +4,12 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, TypeAlias, overload
 
+from mindtorch._core.device import device
+from mindtorch._core.dtype import dtype
+from mindtorch._core.generator import Generator
+from mindtorch._core.layout import layout
+from mindtorch._core.tensor import Tensor
 from mindtorch._generated import return_types
-from mindtorch.device import device
-from mindtorch.dtype import dtype
-from mindtorch.generator import Generator
-from mindtorch.layout import layout
-from mindtorch.tensor import Tensor
 
 from mindtorch._generated.functions import *
 

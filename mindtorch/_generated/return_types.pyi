@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from typing_extensions import Self
 
-from mindtorch.tensor import Tensor
+from mindtorch._core.tensor import Tensor
 
 class log_sigmoid_forward(tuple[Tensor, Tensor]):
     @property

@@ -6,31 +6,37 @@ from typing import TypeAlias, overload
 
 from typing_extensions import deprecated
 
+from mindtorch._core.device import device
+from mindtorch._core.dtype import dtype
+from mindtorch._core.generator import Generator
+from mindtorch._core.layout import layout
+from mindtorch._core.memory_format import memory_format
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.comparison import ComparingMethods
+from mindtorch._functions.creation import CreationMethods
+from mindtorch._functions.norms import NormMethods
+from mindtorch._functions.removed import RemovedMethods
+from mindtorch._functions.searching import SearchingMethods
+from mindtorch._functions.stft import SignalMethods
 from mindtorch._generated import return_types
-from mindtorch.autograd.tensor_methods import FlagMethods, GradMethods, HookMethods
-from mindtorch.comparison import ComparingMethods
-from mindtorch.creation import CreationMethods
-from mindtorch.device import device
-from mindtorch.dtype import dtype
-from mindtorch.generator import Generator
-from mindtorch.layout import layout
-from mindtorch.memory_format import memory_format
-from mindtorch.methods.arrays import ArrayMethods
-from mindtorch.methods.conversion import ContainerMethods, DeviceMethods, ListMethods, ScalarMethods, TargetMethods
-from mindtorch.methods.copying import CopyMethods
-from mindtorch.methods.layouts import LayoutMethods
-from mindtorch.methods.legacy import LegacyMethods
-from mindtorch.methods.mapping import MapMethods
-from mindtorch.methods.memory import MemoryMethods
-from mindtorch.methods.moving import MovingMethods
-from mindtorch.methods.operators import Equality, IndexingMethods, ReflectedMethods, TransposedAndConjugated
-from mindtorch.methods.subclass import SubclassMethods
-from mindtorch.methods.wrapper_subclass import WrapperMethods
-from mindtorch.norms import NormMethods
-from mindtorch.removed import RemovedMethods
-from mindtorch.searching import SearchingMethods
-from mindtorch.signals import SignalMethods
-from mindtorch.tensor import Tensor
+from mindtorch._tensor_methods.arrays import ArrayMethods
+from mindtorch._tensor_methods.autograd import FlagMethods, GradMethods, HookMethods
+from mindtorch._tensor_methods.conversion import (
+    ContainerMethods,
+    DeviceMethods,
+    ListMethods,
+    ScalarMethods,
+    TargetMethods,
+)
+from mindtorch._tensor_methods.copying import CopyMethods
+from mindtorch._tensor_methods.layouts import LayoutMethods
+from mindtorch._tensor_methods.legacy import LegacyMethods
+from mindtorch._tensor_methods.mapping import MapMethods
+from mindtorch._tensor_methods.memory import MemoryMethods
+from mindtorch._tensor_methods.moving import MovingMethods
+from mindtorch._tensor_methods.operators import Equality, IndexingMethods, ReflectedMethods, TransposedAndConjugated
+from mindtorch._tensor_methods.subclass import SubclassMethods
+from mindtorch._tensor_methods.wrapper_subclass import WrapperMethods
 
 Number: TypeAlias = int | float | bool | builtins.complex
 
@@ -1187,6 +1193,9 @@ class TensorBase(
     SearchingMethods,
     SignalMethods,
     ArrayMethods,
+    FlagMethods,
+    GradMethods,
+    HookMethods,
     ScalarMethods,
     ListMethods,
     TargetMethods,
@@ -1204,9 +1213,6 @@ class TensorBase(
     TransposedAndConjugated,
     SubclassMethods,
     WrapperMethods,
-    FlagMethods,
-    GradMethods,
-    HookMethods,
     TensorMethods,
 ):
     """All methods that other modules put on Tensor; where two have the same, the one that is written by hand counts."""

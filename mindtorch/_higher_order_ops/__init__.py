@@ -1,5 +1,5 @@
 """Operators whose arguments are functions."""
 
+from mindtorch._functions.control_flow import cond as cond
+from mindtorch._functions.control_flow import while_loop as while_loop
 from mindtorch._higher_order_ops.associative_scan import associative_scan as associative_scan
-from mindtorch.control_flow import cond as cond
-from mindtorch.control_flow import while_loop as while_loop

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.pytree import PyTree, tree_flatten
 from mindtorch.dispatch import ops
-from mindtorch.pytree import PyTree, tree_flatten
-from mindtorch.tensor import Tensor
 
 Leaves = list[Tensor]
 

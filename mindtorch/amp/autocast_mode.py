@@ -12,6 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.device import device as Device
+from mindtorch._core.dtype import bfloat16, dtype, float16, float64
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.lazy import lazy
+from mindtorch._support.warnings import warn
 from mindtorch.amp.settings import (
     autocast_decrement_nesting,
     autocast_increment_nesting,
@@ -23,12 +28,7 @@ from mindtorch.amp.settings import (
     set_autocast_dtype,
     set_autocast_enabled,
 )
-from mindtorch.device import device as Device
-from mindtorch.dispatch.autocast import DEVICES
-from mindtorch.dtype import bfloat16, dtype, float16, float64
-from mindtorch.lazy import lazy
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
+from mindtorch.dispatch.modes.autocast import DEVICES
 
 _npu: Any = lazy("mindtorch.npu")
 

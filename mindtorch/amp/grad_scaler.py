@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+from mindtorch._core.device import device as Device
+from mindtorch._core.dtype import float16, float32, int32
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import tensor
+from mindtorch._support.warnings import warn
 from mindtorch.autograd.grad_mode import no_grad
-from mindtorch.creation import tensor
-from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float16, float32, int32
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 _READY, _UNSCALED, _STEPPED = range(3)
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from mindtorch.device import device as Device
-from mindtorch.dispatch.autocast import settings
-from mindtorch.dtype import dtype
-from mindtorch.warning import warn
+from mindtorch._core.device import device as Device
+from mindtorch._core.dtype import dtype
+from mindtorch._support.warnings import warn
+from mindtorch.dispatch.modes.autocast import settings
 
 
 def _device_type(device_type: Any, function: str) -> str:

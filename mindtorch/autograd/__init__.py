@@ -2,13 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from mindtorch.autograd import anomaly as anomaly_mode
+from mindtorch._support.lazy import lazy
+from mindtorch.autograd import anomaly_mode as anomaly_mode
 from mindtorch.autograd import forward_ad, functional, graph
 from mindtorch.autograd import function as function
 from mindtorch.autograd import grad_mode as grad_mode
 from mindtorch.autograd import variable as variable
-from mindtorch.autograd.anomaly import detect_anomaly, set_detect_anomaly
-from mindtorch.autograd.engine import backward, grad
+from mindtorch.autograd._engine.engine import backward, grad
+from mindtorch.autograd._engine.saved_tensor import SavedTensor
+from mindtorch.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from mindtorch.autograd.function import Function, NestedIOFunction
 from mindtorch.autograd.grad_mode import (
     _force_original_view_tracking as _force_original_view_tracking,
@@ -24,9 +26,7 @@ from mindtorch.autograd.grad_mode import (
     set_multithreading_enabled,
 )
 from mindtorch.autograd.gradcheck import gradcheck, gradgradcheck
-from mindtorch.autograd.saved_tensor import SavedTensor
 from mindtorch.autograd.variable import Variable
-from mindtorch.lazy import lazy
 
 if TYPE_CHECKING:
     from mindtorch.autograd import profiler as profiler

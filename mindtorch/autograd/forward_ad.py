@@ -1,16 +1,27 @@
-"""Forward-mode AD: dual tensors and the levels they live in. How ops treat them is in mindtorch.dispatch.forward_ad."""
+"""Forward-mode AD: dual tensors and the levels they live in.
+
+How ops treat them is in mindtorch.dispatch.modes.forward_ad.
+"""
 
 from typing import Any, NamedTuple
 
-from mindtorch import errors, state
+from mindtorch._core import state
+from mindtorch._core.layout import strided
+from mindtorch._core.tensor import Tensor
+from mindtorch._support import errors
+from mindtorch.autograd._engine.history import is_view, noted_edge, set_history
+from mindtorch.autograd._engine.node_base import ConnectedNode
+from mindtorch.autograd._engine.zero_ways import depending
 from mindtorch.autograd.grad_mode import ModeContext
-from mindtorch.autograd.history import is_view, noted_edge, set_history
-from mindtorch.autograd.node_base import ConnectedNode
-from mindtorch.autograd.zero_ways import depending
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import Level, depend_with, inside_of, keep_without_tangent, set_tangent, tangent_of
-from mindtorch.layout import strided
-from mindtorch.tensor import Tensor
+from mindtorch.dispatch.modes.tangents import (
+    Level,
+    depend_with,
+    inside_of,
+    keep_without_tangent,
+    set_tangent,
+    tangent_of,
+)
 
 _thread = state.thread
 depend_with(depending)

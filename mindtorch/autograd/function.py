@@ -4,27 +4,28 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mindtorch import errors, state
-from mindtorch.autograd.execution import running
+from mindtorch._core import state
+from mindtorch._core.autograd_meta import takes_part
+from mindtorch._core.device import device as Device
+from mindtorch._core.tensor import Tensor
+from mindtorch._support import errors
+from mindtorch._support.warnings import warn
+from mindtorch.autograd._engine.execution import running
+from mindtorch.autograd._engine.history import edge_of, is_input_of_level, is_view, mark_written, noted_edge
+from mindtorch.autograd._engine.node import as_saved_tensor
+from mindtorch.autograd._engine.node_base import ConnectedNode, second_backward
+from mindtorch.autograd._engine.saved_tensor import save, save_output, unpack
+from mindtorch.autograd._engine.shown_levels import requires_grad_outside
 from mindtorch.autograd.function_gradients import gradients_of_tensors, materialized
 from mindtorch.autograd.function_jvp import apply_jvp, role_of
 from mindtorch.autograd.function_outputs import connect_outputs
 from mindtorch.autograd.function_vmap import check_has_rule, forward_of_samples
-from mindtorch.autograd.history import edge_of, is_input_of_level, is_view, mark_written, noted_edge
-from mindtorch.autograd.node import as_saved_tensor
-from mindtorch.autograd.node_base import ConnectedNode, second_backward
 from mindtorch.autograd.once_differentiable import once_differentiable as once_differentiable
-from mindtorch.autograd.saved_tensor import save, save_output, unpack
-from mindtorch.autograd.shown_levels import requires_grad_outside
-from mindtorch.autograd_meta import takes_part
-from mindtorch.device import device as Device
-from mindtorch.dispatch import anomaly
-from mindtorch.dispatch.batching import levels_of_tensor
-from mindtorch.dispatch.captures import leaving_watch, recording
-from mindtorch.dispatch.tangents import without_forward_ad
-from mindtorch.dispatch.views_from_no_grad import note_views
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
+from mindtorch.dispatch.modes import anomaly
+from mindtorch.dispatch.modes.batching import levels_of_tensor
+from mindtorch.dispatch.modes.captures import leaving_watch, recording
+from mindtorch.dispatch.modes.tangents import without_forward_ad
+from mindtorch.dispatch.modes.views_from_no_grad import note_views
 
 _thread = state.thread
 

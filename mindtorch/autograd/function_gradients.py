@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from mindtorch import errors, state
-from mindtorch.autograd.fitting import check_shape
-from mindtorch.batched_array import BatchedArray, levels_of
-from mindtorch.device import device as Device
+from mindtorch._core import state
+from mindtorch._core.batched_array import BatchedArray, levels_of
+from mindtorch._core.device import device as Device
+from mindtorch._core.dtype import from_numpy_dtype
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._support import errors
+from mindtorch.autograd._engine.fitting import check_shape
 from mindtorch.dispatch import ops
-from mindtorch.dtype import from_numpy_dtype
-from mindtorch.tensor import Tensor, wrap
 
 
 def materialized(grad: Any, metadata: tuple, device: Device | None) -> Any:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch import errors, state
+from mindtorch._core import state
+from mindtorch._core.tensor import Tensor
+from mindtorch._support import errors
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import inside_of, set_tangent, tangent_of
-from mindtorch.tensor import Tensor
+from mindtorch.dispatch.modes.tangents import inside_of, set_tangent, tangent_of
 
 _thread = state.thread
 

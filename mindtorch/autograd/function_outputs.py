@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch.autograd.history import (
+from mindtorch._core.autograd_meta import MULTI_OUTPUT, takes_part
+from mindtorch._core.tensor import Tensor, alias_of, autograd_meta, set_outputs, share_version, view_of
+from mindtorch._support.warnings import warn
+from mindtorch.autograd._engine.history import (
     IN_CUSTOM_FUNCTION,
     check_inplace,
     is_leaf,
@@ -12,12 +15,9 @@ from mindtorch.autograd.history import (
     rebase,
     set_history,
 )
-from mindtorch.autograd.shown_levels import requires_grad_outside
-from mindtorch.autograd_meta import MULTI_OUTPUT, takes_part
-from mindtorch.dispatch.batching import levels_of_tensor
-from mindtorch.dispatch.captures import is_in_reverse_mode
-from mindtorch.tensor import Tensor, alias_of, autograd_meta, set_outputs, share_version, view_of
-from mindtorch.warning import warn
+from mindtorch.autograd._engine.shown_levels import requires_grad_outside
+from mindtorch.dispatch.modes.batching import levels_of_tensor
+from mindtorch.dispatch.modes.captures import is_in_reverse_mode
 
 
 def connect_outputs(

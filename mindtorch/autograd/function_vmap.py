@@ -7,13 +7,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from mindtorch import state
-from mindtorch.batched_array import Level
-from mindtorch.dispatch.batching import is_batched_at, levels_of_tensor
-from mindtorch.dispatch.level_views import outside, samples_of
-from mindtorch.geometry import wrap_dim
-from mindtorch.pytree import _broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_map
-from mindtorch.tensor import Tensor
+from mindtorch._core import state
+from mindtorch._core.batched_array import Level
+from mindtorch._core.geometry import wrap_dim
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.pytree import _broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_map
+from mindtorch.dispatch.modes.batching import is_batched_at, levels_of_tensor
+from mindtorch.dispatch.modes.level_views import outside, samples_of
 
 _thread = state.thread
 _SEE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"

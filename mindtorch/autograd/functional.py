@@ -4,8 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from mindtorch import state
-from mindtorch.autograd.engine import grad
+from mindtorch._core import state
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.lazy import lazy
+from mindtorch.autograd._engine.engine import grad
+from mindtorch.autograd._engine.history import edge_of
+from mindtorch.autograd._engine.unit_vectors import unit_vectors
 from mindtorch.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from mindtorch.autograd.functional_checks import (
     HESSIAN_NEEDS_V,
@@ -24,11 +28,7 @@ from mindtorch.autograd.functional_checks import (
     vector_for,
 )
 from mindtorch.autograd.grad_mode import enable_grad, set_grad_enabled
-from mindtorch.autograd.history import edge_of
-from mindtorch.autograd.unit_vectors import unit_vectors
 from mindtorch.dispatch import ops
-from mindtorch.lazy import lazy
-from mindtorch.tensor import Tensor
 
 _thread = state.thread
 _func: Any = lazy("mindtorch.func")

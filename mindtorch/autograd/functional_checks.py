@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch.autograd.engine import grad
-from mindtorch.autograd.history import edge_of
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.engine import grad
+from mindtorch.autograd._engine.history import edge_of
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 # -------------------- inputs and results --------------------
 

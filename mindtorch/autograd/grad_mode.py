@@ -5,8 +5,9 @@ import inspect
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar, overload
 
-from mindtorch import errors, state
-from mindtorch.warning import warn
+from mindtorch._core import state
+from mindtorch._support import errors
+from mindtorch._support.warnings import warn
 
 _thread = state.thread
 F = TypeVar("F", bound=Callable)

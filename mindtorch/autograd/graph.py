@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from mindtorch.autograd.engine import GradientEdge
-from mindtorch.autograd.execution import running
-from mindtorch.autograd.history import edge_of, edge_to_keep, mark_written
-from mindtorch.autograd.hooks import RemovableHandle
-from mindtorch.autograd.mutation import allow_mutation_on_saved_tensors
-from mindtorch.autograd.node_base import NodeBase as Node
-from mindtorch.autograd.saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
-from mindtorch.tensor import Tensor
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.engine import GradientEdge
+from mindtorch.autograd._engine.execution import running
+from mindtorch.autograd._engine.history import edge_of, edge_to_keep, mark_written
+from mindtorch.autograd._engine.hooks import RemovableHandle
+from mindtorch.autograd._engine.mutation import allow_mutation_on_saved_tensors
+from mindtorch.autograd._engine.node_base import NodeBase as Node
+from mindtorch.autograd._engine.saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
 __all__ = [
     "GradientEdge",

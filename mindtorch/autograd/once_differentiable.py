@@ -4,10 +4,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch import state
-from mindtorch.autograd.history import edge_of, set_history
-from mindtorch.autograd.node_base import ConnectedNode
-from mindtorch.tensor import Tensor
+from mindtorch._core import state
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.history import edge_of, set_history
+from mindtorch.autograd._engine.node_base import ConnectedNode
 
 _thread = state.thread
 

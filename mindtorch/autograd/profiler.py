@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch.cuda.refusals import refuse
-from mindtorch.device import accelerator
+from mindtorch._core.device import accelerator
+from mindtorch._support.unavailable import no_cuda
 from mindtorch.profiler.events import EventList, FunctionEvent, FunctionEventAvg
 from mindtorch.profiler.profile import ProfilerActivity, record_function
 from mindtorch.profiler.profile import profile as _profile
@@ -55,7 +55,7 @@ class emit_nvtx:
         self.enabled = enabled
 
     def __enter__(self) -> emit_nvtx | None:
-        return refuse() if self.enabled else None
+        return no_cuda() if self.enabled else None
 
     def __exit__(self, *exc_info: object) -> None:
         """Nothing was changed."""

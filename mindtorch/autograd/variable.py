@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from mindtorch import errors
-from mindtorch.autograd.tensor_methods import ExecutionEngine
-from mindtorch.creation import tensor
-from mindtorch.tensor import Tensor, alias_of, autograd_meta
-from mindtorch.warning import warn
+from mindtorch._core.tensor import Tensor, alias_of, autograd_meta
+from mindtorch._functions.creation import tensor
+from mindtorch._support import errors
+from mindtorch._support.warnings import warn
+from mindtorch._tensor_methods.autograd import ExecutionEngine
 
 
 class VariableMeta(type):

@@ -2,8 +2,8 @@
 
 from contextlib import AbstractContextManager
 
+from mindtorch._support.warnings import warn
 from mindtorch.backends.attention_choice import SDPBackend, allow, is_allowed, only
-from mindtorch.warning import warn
 
 
 class _Matmul:

@@ -1,7 +1,8 @@
 """`DeviceArray`: what the arrays of all devices but the CPU have in common.
 
-Like a NumPy array, strides in bytes and all, but what it lies in is a `Root` (`mindtorch.roots`), which NumPy cannot
-read; any use by NumPy is an error. The classes of backends inherit it. Views are made by `part`, from geometry alone.
+Like a NumPy array, strides in bytes and all, but what it lies in is a `Root` (`mindtorch._core.buffers`), which NumPy
+cannot read; any use by NumPy is an error. The classes of backends inherit it. Views are made by `part`, from geometry
+alone.
 """
 
 from math import prod
@@ -9,8 +10,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch import geometry
-from mindtorch.device import device as Device
+from mindtorch._core import geometry
+from mindtorch._core.device import device as Device
 
 
 class DeviceFlags:

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.buffers import HostRoot, bytes_of, makers
+from mindtorch._core.device import CPU, as_device
+from mindtorch._core.device import device as Device
+from mindtorch._core.generator import cpu_generator
 from mindtorch.backends.device_array import DeviceArray, extent_in_bytes
-from mindtorch.device import CPU, as_device
-from mindtorch.device import device as Device
 from mindtorch.dispatch.keys import backend_of
 from mindtorch.dispatch.registry import find_op, kernel_table
 from mindtorch.dispatch.same_device import check_devices
-from mindtorch.generator import cpu_generator
-from mindtorch.roots import HostRoot, bytes_of, makers
 
 
 def cpu_kernel_for(op: str, is_trial: bool = False) -> Callable:

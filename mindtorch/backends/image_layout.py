@@ -6,9 +6,9 @@ elements; None stands for row-major.
 
 from typing import Any
 
-from mindtorch import geometry
-from mindtorch.memory_format import contiguous_format
-from mindtorch.promotion import DOUBLE, HALF
+from mindtorch._core import geometry
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.promotion import DOUBLE, HALF
 
 Shape = tuple[int, ...]
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from mindtorch._core.device import CPU
+from mindtorch._core.device import device as Device
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.promotion import BOOL, FLOAT, INT64
 from mindtorch.backends.device_array import DeviceArray
-from mindtorch.device import CPU
-from mindtorch.device import device as Device
 from mindtorch.dispatch.registry import OpEntry, find_op, kernel_table
-from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator.overlap import is_expanded
-from mindtorch.promotion import BOOL, FLOAT, INT64
 
 _MANY = 4096
 _LARGE = 4096  # elements of all arrays together, from which on smaller ones stand for them

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
-from mindtorch import aligned, errors
-from mindtorch.geometry import contiguous_strides, wrap_dim, wrap_dims
+from mindtorch._core import aligned
+from mindtorch._core.geometry import contiguous_strides, wrap_dim, wrap_dims
+from mindtorch._support import errors
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...], int]
 Ints = Sequence[int]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mindtorch.autograd.outputs import write_out
+from mindtorch._core.promotion import result_type
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.dispatch import ops
 from mindtorch.iterator import broadcast_shapes, check_inplace_shape, check_result_dtype, check_same_dtype
-from mindtorch.promotion import result_type
-from mindtorch.tensor import Tensor
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:

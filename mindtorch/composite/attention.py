@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.dtype import bfloat16, float16, float32
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.formulas.attention import later_keys, repeat_heads, scale_of
 from mindtorch.backends.attention_choice import SDPBackend, is_allowed
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bfloat16, float16, float32
-from mindtorch.dtype import bool as boolean
-from mindtorch.tensor import Tensor
 
 _HALVES = (float16, bfloat16)
 _FUSED_ON = ("cpu", "meta")  # where there is a kernel for all of it

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from mindtorch._core.autograd_meta import takes_part
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.forward_ad import unpack_dual
-from mindtorch.autograd_meta import takes_part
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 
 def embedding_bag(

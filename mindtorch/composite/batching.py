@@ -9,14 +9,16 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from mindtorch import geometry, state
-from mindtorch.autograd.history import check_inplace
-from mindtorch.autograd.shown_levels import is_sample
-from mindtorch.autograd_meta import takes_part
+from mindtorch._core import geometry, state
+from mindtorch._core.autograd_meta import takes_part
+from mindtorch._core.batched_array import Level
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.history import check_inplace
+from mindtorch.autograd._engine.shown_levels import is_sample
 from mindtorch.backends.batched import errors
-from mindtorch.batched_array import Level
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.batching import (
+from mindtorch.dispatch.modes.batching import (
     innermost_level,
     is_batched_at,
     levels_of_tensor,
@@ -25,10 +27,8 @@ from mindtorch.dispatch.batching import (
     tensors_in,
     writes_samples_to_one,
 )
-from mindtorch.dispatch.captures import owner_of
-from mindtorch.dispatch.level_views import outside, samples_of, spread_over
-from mindtorch.dtype import bool as boolean
-from mindtorch.tensor import Tensor
+from mindtorch.dispatch.modes.captures import owner_of
+from mindtorch.dispatch.modes.level_views import outside, samples_of, spread_over
 
 _thread = state.thread
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import int64
+from mindtorch._core.tensor import Tensor, wrap
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import int64
-from mindtorch.tensor import Tensor, wrap
 
 _MEAN, _SUM = 1, 2
 

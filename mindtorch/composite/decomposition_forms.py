@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch.autograd.outputs import write_castable, write_out
+from mindtorch._core.dtype import c_name
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.outputs import write_castable, write_out
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.composite import out_forms
 from mindtorch.composite.decompositions import (
@@ -35,8 +37,6 @@ from mindtorch.composite.decompositions import (
     svd,
     triangular_solve,
 )
-from mindtorch.dtype import c_name
-from mindtorch.tensor import Tensor
 
 
 def _written(out: Tensor, input: Tensor, function: Callable[..., Tensor], *args: Any) -> Tensor:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from mindtorch import errors
+from mindtorch._core.dtype import finfo, int32
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.tensor import Tensor
+from mindtorch._support import errors
+from mindtorch._support.warnings import warn_once
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.batching import without_levels
-from mindtorch.dtype import finfo, int32
-from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn_once
+from mindtorch.dispatch.modes.batching import without_levels
 
 # -------------------- errors instead of info --------------------
 

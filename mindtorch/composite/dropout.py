@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 _WITHOUT_KERNEL = ("cpu", "meta")  # torch takes the op with a mask on all other devices
 # The lower limit of selu, with the sign turned.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 _ELLIPSIS = "..."
 

@@ -3,8 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch import geometry
-from mindtorch.autograd.outputs import write_out
+from mindtorch._core import geometry
+from mindtorch._core.device import as_device
+from mindtorch._core.device import device as Device
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.dtype import float16, float32, float64, int32, int64
+from mindtorch._core.layout import strided
+from mindtorch._core.memory_format import preserve_format
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.composite.ranges import linspace_tensors as linspace_tensors
 from mindtorch.composite.ranges import linspace_tensors_out as linspace_tensors_out
 from mindtorch.composite.ranges import logspace as logspace
@@ -29,14 +36,7 @@ from mindtorch.composite.windows import hann_window_periodic as hann_window_peri
 from mindtorch.composite.windows import kaiser_window as kaiser_window
 from mindtorch.composite.windows import kaiser_window_beta as kaiser_window_beta
 from mindtorch.composite.windows import kaiser_window_periodic as kaiser_window_periodic
-from mindtorch.device import as_device
-from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import float16, float32, float64, int32, int64
-from mindtorch.layout import strided
-from mindtorch.memory_format import preserve_format
-from mindtorch.tensor import Tensor
 
 # -------------------- from nothing --------------------
 

@@ -1,5 +1,6 @@
 """Discrete Fourier transforms along one dimension; those along several are in spectra.py."""
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.composite.short_time import istft as istft
 from mindtorch.composite.short_time import stft as stft
 from mindtorch.composite.short_time import stft_center as stft_center
@@ -38,7 +39,6 @@ from mindtorch.composite.transforms import (
     resized,
 )
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 
 def fft(input, n, dim, norm):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 Tensors = Sequence[Tensor]
 Numbers = Sequence[Any]

@@ -5,9 +5,9 @@ A place is a number from -1 to 1 for each dimension, the last dimension first.
 
 from __future__ import annotations
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 # -------------------- grids --------------------
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from mindtorch._core.dtype import int32, int64
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import int32, int64
-from mindtorch.tensor import Tensor
 
 
 def convert_indices_from_coo_to_csr(input: Tensor, size: int, out_int32: bool = False) -> Tensor:

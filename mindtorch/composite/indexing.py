@@ -4,11 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindtorch import aligned, geometry, state
+from mindtorch._core import aligned, geometry, state
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import int32, int64
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.promotion import can_convert
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.history import check_recorded_write, edge_of
+from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.autograd.formulas.indexing import gather_grad, index_select_grad
 from mindtorch.autograd.formulas.reduction import pick_backward
-from mindtorch.autograd.history import check_recorded_write, edge_of
-from mindtorch.autograd.outputs import write_out
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.composite import out_forms
@@ -19,9 +24,7 @@ from mindtorch.composite.masked_indexing import (
 )
 from mindtorch.composite.unpacking import nonzero_static as nonzero_static
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.batching import without_levels
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import int32, int64
+from mindtorch.dispatch.modes.batching import without_levels
 from mindtorch.iterator import (
     broadcast_shapes,
     check_apart,
@@ -30,9 +33,6 @@ from mindtorch.iterator import (
     needs_resize,
     warn_if_expanded,
 )
-from mindtorch.memory_format import contiguous_format
-from mindtorch.promotion import can_convert
-from mindtorch.tensor import Tensor
 
 # -------------------- stacking --------------------
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import uint8
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import uint8
-from mindtorch.tensor import Tensor
 
 # -------------------- trapezoids --------------------
 

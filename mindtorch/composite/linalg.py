@@ -2,8 +2,12 @@
 
 from math import prod
 
-from mindtorch.autograd.history import check_recorded_write
-from mindtorch.autograd.outputs import write_back, write_castable, write_out
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.promotion import can_cast, promote_types
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.history import check_recorded_write
+from mindtorch.autograd._engine.outputs import write_back, write_castable, write_out
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.composite import out_forms
@@ -109,12 +113,8 @@ from mindtorch.composite.products import vander as vander
 from mindtorch.composite.unpacking import lu_unpack as lu_unpack
 from mindtorch.composite.unpacking import lu_unpack_out as lu_unpack_out
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.level_views import share_memory
-from mindtorch.dtype import bool as boolean
+from mindtorch.dispatch.modes.level_views import share_memory
 from mindtorch.iterator import broadcast_shapes
-from mindtorch.memory_format import contiguous_format
-from mindtorch.promotion import can_cast, promote_types
-from mindtorch.tensor import Tensor
 
 # -------------------- matmul --------------------
 

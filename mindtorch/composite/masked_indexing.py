@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.iterator import broadcast_shapes
-from mindtorch.tensor import Tensor
 
 
 def unsafe_masked_index(input: Tensor, mask: Tensor, indices: Sequence[Any], fill: Any) -> Tensor:

@@ -6,19 +6,19 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.dtype import finfo, float64
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.promotion import real_number
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn_once
+from mindtorch.autograd._engine.outputs import write_castable
 from mindtorch.autograd.formulas.common import is_traced
-from mindtorch.autograd.outputs import write_castable
 from mindtorch.backends.cpu.checks import check_asked_dtype
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import without_forward_ad
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import finfo, float64
-from mindtorch.memory_format import contiguous_format
-from mindtorch.promotion import real_number
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn_once
+from mindtorch.dispatch.modes.tangents import without_forward_ad
 
 Dims = int | Sequence[int] | None
 

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.dtype import float32, uint8
+from mindtorch._core.geometry import suggested_format
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.strided import laid_out
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._support.float_errors import quiet
 from mindtorch.autograd.formulas.normalization import statistics_with_history
 from mindtorch.backends import image_layout
-from mindtorch.backends.cpu.strided import laid_out
 from mindtorch.composite.normalization import check_groups, expect_float
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.registry import kernels_in
-from mindtorch.dtype import float32, uint8
-from mindtorch.geometry import suggested_format
-from mindtorch.memory_format import contiguous_format
-from mindtorch.quiet import quiet
-from mindtorch.tensor import Tensor, wrap
 
 _norms = kernels_in("mindtorch.backends.cpu.normalization")
 _sums = kernels_in("mindtorch.backends.cpu.summing")

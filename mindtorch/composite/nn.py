@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn_once
 from mindtorch.composite.attention import scaled_dot_product_attention as scaled_dot_product_attention
 from mindtorch.composite.bags import embedding_bag as embedding_bag
 from mindtorch.composite.bags import embedding_bag_padding_idx as embedding_bag_padding_idx
@@ -62,8 +64,6 @@ from mindtorch.composite.shuffling import channel_shuffle as channel_shuffle
 from mindtorch.composite.shuffling import pixel_shuffle as pixel_shuffle
 from mindtorch.composite.shuffling import pixel_unshuffle as pixel_unshuffle
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn_once
 
 # -------------------- convolution --------------------
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mindtorch import errors
+from mindtorch._core.dtype import finfo
+from mindtorch._core.geometry import suggested_format
+from mindtorch._core.tensor import Tensor
+from mindtorch._support import errors
 from mindtorch.dispatch import ops
-from mindtorch.dtype import finfo
-from mindtorch.geometry import suggested_format
-from mindtorch.tensor import Tensor
 
 
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):

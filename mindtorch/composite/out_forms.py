@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch.autograd.outputs import check_castable, write_castable, write_out
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.outputs import check_castable, write_castable, write_out
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.dispatch import ops
-from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor
 
 Function = Callable[..., Any]
 

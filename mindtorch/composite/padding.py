@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 _UNSUPPORTED = """Padding size {size} is not supported for {ndim}D input tensor.
 Supported combinations for non-constant padding:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 _MEAN, _SUM = 1, 2
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from mindtorch._core.autograd_meta import takes_part
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.formulas.linalg import differences_of_rows, pairs_of_rows
-from mindtorch.autograd_meta import takes_part
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.tensor import Tensor
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from mindtorch._core.dtype import c_name
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import c_name
-from mindtorch.tensor import Tensor
 
 NAME = "torch.histogramdd"
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import math
 
-from mindtorch.autograd.history import check_recorded_write, mark_written
-from mindtorch.autograd.outputs import write_out
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import complex128, float64
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.promotion import result_type
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.history import check_recorded_write, mark_written
+from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.composite import out_forms
 from mindtorch.composite.activations import glu as glu
 from mindtorch.composite.activations import glu_backward as glu_backward
@@ -23,11 +28,6 @@ from mindtorch.composite.random_slopes import rrelu_with_noise as rrelu_with_noi
 from mindtorch.composite.random_slopes import rrelu_with_noise_backward as rrelu_with_noise_backward
 from mindtorch.composite.wrapped_numbers import beside
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import complex128, float64
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.promotion import result_type
-from mindtorch.tensor import Tensor
 
 Number = bool | int | float | complex
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mindtorch import state
-from mindtorch.autograd.history import edge_of
-from mindtorch.autograd.outputs import write_out
+from mindtorch._core import state
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.history import edge_of
+from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 # -------------------- windows --------------------
 

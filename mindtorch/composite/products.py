@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mindtorch.autograd.outputs import write_out
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import c_name as element_name
+from mindtorch._core.dtype import int64
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn_once
+from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import c_name as element_name
-from mindtorch.dtype import int64
 from mindtorch.iterator import broadcast_shapes
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn_once
 
 # -------------------- chains --------------------
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mindtorch import geometry
-from mindtorch.autograd.outputs import write_out
+from mindtorch._core import geometry
+from mindtorch._core.dtype import float32, float64, int64
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float32, float64, int64
-from mindtorch.tensor import Tensor
 
 _MODES = ("linear", "lower", "higher", "midpoint", "nearest")
 _ROUNDED: dict[str, Callable[[Tensor], Tensor]] = {

@@ -1,7 +1,7 @@
 """Fake quantization without the mask that its gradient needs."""
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 
 def fake_quantize_per_tensor(input, scale, zero_point, quant_min, quant_max) -> Tensor:

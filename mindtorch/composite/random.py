@@ -4,17 +4,17 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch import aligned
+from mindtorch._core import aligned
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import float64, int64
+from mindtorch._core.generator import Generator
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.tensor import Tensor, wrap
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
+from mindtorch.dispatch.modes.tangents import without_forward_ad
 from mindtorch.dispatch.registry import kernels_in
-from mindtorch.dispatch.tangents import without_forward_ad
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import float64, int64
-from mindtorch.generator import Generator
 from mindtorch.iterator import broadcast_shapes, needs_resize
-from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor, wrap
 
 _kernels = kernels_in("mindtorch.backends.cpu.random")
 

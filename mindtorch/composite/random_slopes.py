@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.dtype import float16, float64
+from mindtorch._core.promotion import real_number
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float16, float64
-from mindtorch.promotion import real_number
-from mindtorch.tensor import Tensor
 
 
 def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, generator=None):

@@ -3,15 +3,15 @@
 import math
 from typing import Any
 
-from mindtorch import state
-from mindtorch.autograd.outputs import write_out
+from mindtorch._core import state
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import float64
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
+from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.argument_types import PYTHON_TYPES
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import float64
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
+from mindtorch.dispatch.arguments.types import PYTHON_TYPES
 
 
 def linspace_tensors(start, end, steps, dtype=None, layout=None, device=None, pin_memory=None):

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from mindtorch._core.dtype import int64
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import int64
 from mindtorch.iterator import broadcast_shapes, check_inplace_shape
-from mindtorch.tensor import Tensor
 
 State = tuple[Tensor, ...]
 

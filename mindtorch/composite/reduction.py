@@ -6,8 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch import geometry
-from mindtorch.autograd.outputs import write_out
+from mindtorch._core import geometry
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.dtype import uint8
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.composite import out_forms
 from mindtorch.composite.integrals import cumulative_trapezoid_dx as cumulative_trapezoid_dx
 from mindtorch.composite.integrals import cumulative_trapezoid_x as cumulative_trapezoid_x
@@ -38,10 +42,6 @@ from mindtorch.composite.statistics import renorm as renorm
 from mindtorch.composite.statistics import renorm_ as renorm_
 from mindtorch.composite.statistics import renorm_out as renorm_out
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import uint8
-from mindtorch.tensor import Tensor
 
 Dims = int | Sequence[int] | None
 

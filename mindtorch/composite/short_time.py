@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn_once
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.batching import without_levels
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn_once
+from mindtorch.dispatch.modes.batching import without_levels
 
 _PLAIN, _BY_ROOT, _BY_COUNT = 0, 1, 2  # what the kernels divide by; see transforms.py
 _SMALLEST_ENVELOPE = 1e-11

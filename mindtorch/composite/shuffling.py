@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from mindtorch._core.dtype import c_name
+from mindtorch._core.geometry import suggested_format
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import c_name
-from mindtorch.geometry import suggested_format
-from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor
 
 
 def pixel_shuffle(input, upscale_factor):

@@ -7,8 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import errors, state
-from mindtorch.autograd.history import check_inplace, edge_of, mark_written
+from mindtorch._core import state
+from mindtorch._core.dtype import int64
+from mindtorch._core.layout import layout as Layout
+from mindtorch._core.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._support import errors
+from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written
 from mindtorch.backends.sparsecpu.copies import resize, resize_and_clear
 from mindtorch.composite.index_forms import convert_indices_from_coo_to_csr as convert_indices_from_coo_to_csr
 from mindtorch.composite.index_forms import convert_indices_from_csr_to_coo as convert_indices_from_csr_to_coo
@@ -20,10 +25,6 @@ from mindtorch.composite.sparse_math import sparse_softmax as sparse_softmax
 from mindtorch.composite.sparse_math import spdiags as spdiags
 from mindtorch.composite.sparse_math import sspaddmm as sspaddmm
 from mindtorch.dispatch import ops
-from mindtorch.dtype import int64
-from mindtorch.layout import layout as Layout
-from mindtorch.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
-from mindtorch.tensor import Tensor, wrap
 
 
 def _require_sparse(input: Tensor, op: str, kind: str = "sparse coordinate tensor layout") -> None:

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import errors, geometry
+from mindtorch._core import geometry
+from mindtorch._core.dtype import int64
+from mindtorch._core.layout import sparse_coo, sparse_csc, sparse_csr
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._support import errors
 from mindtorch.backends.sparsecpu.products import check_product, check_sparse_product, meeting
 from mindtorch.dispatch import ops
-from mindtorch.dtype import int64
-from mindtorch.layout import sparse_coo, sparse_csc, sparse_csr
-from mindtorch.tensor import Tensor, wrap
 
 
 def sparse_softmax(input, dim, dtype=None) -> Tensor:

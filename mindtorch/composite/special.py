@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from mindtorch.autograd.outputs import write_out
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.promotion import can_cast, result_type
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.composite import out_forms
 from mindtorch.composite.wrapped_numbers import float_beside
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.promotion import can_cast, result_type
-from mindtorch.tensor import Tensor
 
 
 def xlogy_scalar_self(input: complex, other: Tensor) -> Tensor:

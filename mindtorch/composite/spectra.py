@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mindtorch import geometry, state
-from mindtorch.autograd.outputs import write_out
+from mindtorch._core import geometry, state
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.composite.transforms import (
     as_complex,
     as_float,
@@ -20,8 +22,6 @@ from mindtorch.composite.transforms import (
     resized,
 )
 from mindtorch.dispatch import ops
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.tensor import Tensor
 
 Ints = Sequence[int]
 

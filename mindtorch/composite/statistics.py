@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 # -------------------- covariance --------------------
 

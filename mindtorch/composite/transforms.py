@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mindtorch.autograd.outputs import write_out
+from mindtorch._core.dtype import bfloat16, float16, get_default_dtype
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.backends import view_geometry
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bfloat16, float16, get_default_dtype
-from mindtorch.tensor import Tensor
 
 # What the kernels divide by: nothing, the square root of the number of points, that number.
 _PLAIN, _BY_ROOT, _BY_COUNT = 0, 1, 2

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from mindtorch._core.dtype import int32, int64
+from mindtorch._core.tensor import Tensor
 from mindtorch.composite import out_forms
 from mindtorch.dispatch import ops
-from mindtorch.dtype import int32, int64
-from mindtorch.tensor import Tensor
 
 
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.tensor import Tensor, wrap
 from mindtorch.autograd.function import Function
-from mindtorch.tensor import Tensor, wrap
 
 
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:

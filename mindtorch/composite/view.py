@@ -2,26 +2,27 @@
 
 from collections.abc import Callable, Sequence
 
-from mindtorch import aligned, errors, geometry, state
-from mindtorch.autograd.history import edge_of
-from mindtorch.autograd.outputs import write_out
+from mindtorch._core import aligned, geometry, state
+from mindtorch._core.batched_array import BatchedArray
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import int64
+from mindtorch._core.memory_format import checked_format, contiguous_format, preserve_format
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._support import errors
+from mindtorch._support.warnings import warn_once
+from mindtorch.autograd._engine.history import edge_of
+from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.backends.sparsecpu.shapes import narrow_copy as narrow_copy_of_sparse
-from mindtorch.batched_array import BatchedArray
 from mindtorch.composite import out_forms
 from mindtorch.composite.unviewed import chunk_size
 from mindtorch.composite.unviewed import unsafe_chunk as unsafe_chunk
 from mindtorch.composite.unviewed import unsafe_split as unsafe_split
 from mindtorch.composite.unviewed import unsafe_split_with_sizes as unsafe_split_with_sizes
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.captures import owner_of
-from mindtorch.dispatch.torch_dispatch import is_wanted
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import int64
-from mindtorch.memory_format import checked_format, contiguous_format, preserve_format
-from mindtorch.tensor import Tensor, wrap
-from mindtorch.warning import warn_once
+from mindtorch.dispatch.modes.captures import owner_of
+from mindtorch.dispatch.modes.torch_dispatch import is_wanted
 
 # -------------------- shapes --------------------
 

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.dtype import bfloat16, c_name, float16, float32
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.layout import sparse_coo
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.argument_types import PYTHON_TYPES
-from mindtorch.dtype import bfloat16, c_name, float16, float32
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.layout import sparse_coo
-from mindtorch.tensor import Tensor
+from mindtorch.dispatch.arguments.types import PYTHON_TYPES
 
 
 def hann_window(window_length, dtype=None, layout=None, device=None, pin_memory=None):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from mindtorch._core.dtype import FROM_NUMPY, complex128, float64, int64, uint64
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.promotion import int_to_float, result_type
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import FROM_NUMPY, complex128, float64, int64, uint64
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.promotion import int_to_float, result_type
-from mindtorch.tensor import Tensor
 
 Number = bool | int | float | complex
 

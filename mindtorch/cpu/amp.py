@@ -3,8 +3,8 @@
 from typing import Any
 
 from mindtorch import amp
-from mindtorch.dtype import bfloat16, dtype
-from mindtorch.warning import warn
+from mindtorch._core.dtype import bfloat16, dtype
+from mindtorch._support.warnings import warn
 
 
 class autocast(amp.autocast):

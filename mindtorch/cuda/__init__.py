@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from mindtorch._support.errors import OutOfMemoryError
+from mindtorch._support.unavailable import no_cuda
 from mindtorch.cuda import amp, nvtx, random
 from mindtorch.cuda.random import (
     get_rng_state,
@@ -20,9 +22,7 @@ from mindtorch.cuda.random import (
     set_rng_state,
     set_rng_state_all,
 )
-from mindtorch.cuda.refusals import refuse
 from mindtorch.cuda.streams import CUDAGraph, Event, ExternalStream, Stream, StreamContext, graph, stream
-from mindtorch.errors import OutOfMemoryError
 
 __all__ = [
     "CUDAGraph", "Event", "ExternalStream", "OutOfMemoryError", "Stream", "StreamContext", "amp",
@@ -98,10 +98,10 @@ reset_accumulated_memory_stats = reset_max_memory_allocated = reset_max_memory_c
 
 # -------------------- what needs a device --------------------
 
-init = synchronize = current_device = current_stream = default_stream = mem_get_info = memory_summary = refuse
-get_device_name = get_device_capability = get_device_properties = set_device = set_stream = ipc_collect = refuse
-can_device_access_peer = current_blas_handle = get_sync_debug_mode = set_sync_debug_mode = utilization = refuse
-set_per_process_memory_fraction = refuse
+init = synchronize = current_device = current_stream = default_stream = mem_get_info = memory_summary = no_cuda
+get_device_name = get_device_capability = get_device_properties = set_device = set_stream = ipc_collect = no_cuda
+can_device_access_peer = current_blas_handle = get_sync_debug_mode = set_sync_debug_mode = utilization = no_cuda
+set_per_process_memory_fraction = no_cuda
 
 
 class device:
@@ -137,36 +137,16 @@ class _MissingType(type):
 
 
 if TYPE_CHECKING:
-    from mindtorch.methods.legacy import (
-        BFloat16Tensor as BFloat16Tensor,
-    )
-    from mindtorch.methods.legacy import (
-        BoolTensor as BoolTensor,
-    )
-    from mindtorch.methods.legacy import (
-        ByteTensor as ByteTensor,
-    )
-    from mindtorch.methods.legacy import (
-        CharTensor as CharTensor,
-    )
-    from mindtorch.methods.legacy import (
-        DoubleTensor as DoubleTensor,
-    )
-    from mindtorch.methods.legacy import (
-        FloatTensor as FloatTensor,
-    )
-    from mindtorch.methods.legacy import (
-        HalfTensor as HalfTensor,
-    )
-    from mindtorch.methods.legacy import (
-        IntTensor as IntTensor,
-    )
-    from mindtorch.methods.legacy import (
-        LongTensor as LongTensor,
-    )
-    from mindtorch.methods.legacy import (
-        ShortTensor as ShortTensor,
-    )
+    from mindtorch._tensor_methods.legacy import BFloat16Tensor as BFloat16Tensor
+    from mindtorch._tensor_methods.legacy import BoolTensor as BoolTensor
+    from mindtorch._tensor_methods.legacy import ByteTensor as ByteTensor
+    from mindtorch._tensor_methods.legacy import CharTensor as CharTensor
+    from mindtorch._tensor_methods.legacy import DoubleTensor as DoubleTensor
+    from mindtorch._tensor_methods.legacy import FloatTensor as FloatTensor
+    from mindtorch._tensor_methods.legacy import HalfTensor as HalfTensor
+    from mindtorch._tensor_methods.legacy import IntTensor as IntTensor
+    from mindtorch._tensor_methods.legacy import LongTensor as LongTensor
+    from mindtorch._tensor_methods.legacy import ShortTensor as ShortTensor
 else:
 
     def __getattr__(name: str) -> Any:

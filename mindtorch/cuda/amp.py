@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch import amp
+from mindtorch._core.dtype import dtype, float16
+from mindtorch._support.warnings import warn
 from mindtorch.amp import autocast_mode as autocast_mode
 from mindtorch.amp import grad_scaler as grad_scaler
-from mindtorch.dtype import dtype, float16
-from mindtorch.warning import warn
 
 
 class autocast(amp.autocast):

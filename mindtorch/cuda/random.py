@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mindtorch.cuda.refusals import refuse
+from mindtorch._support.unavailable import no_cuda
 
 __all__ = [
     "get_rng_state", "get_rng_state_all", "initial_seed", "manual_seed", "manual_seed_all", "seed", "seed_all",
@@ -27,4 +27,4 @@ def get_rng_state_all() -> list:
 
 
 manual_seed_all, seed_all, set_rng_state_all = manual_seed, seed, set_rng_state
-get_rng_state = initial_seed = refuse
+get_rng_state = initial_seed = no_cuda

@@ -9,11 +9,11 @@ from functools import cache
 from inspect import CO_VARARGS
 from typing import Any
 
-from mindtorch.device import as_device
+from mindtorch._core.device import as_device
+from mindtorch._core.tensor import Tensor, WrappedNumber, wrap
+from mindtorch._support.op_names import base_of
 from mindtorch.dispatch.registry import OpEntry, find_op
-from mindtorch.dispatch.schema_syntax import Declaration, Parameter, parse_declaration
-from mindtorch.op_names import base_of
-from mindtorch.tensor import Tensor, WrappedNumber, wrap
+from mindtorch.dispatch.schema.syntax import Declaration, Parameter, parse_declaration
 
 _NUMBERS = (int, float, bool, complex)
 

@@ -10,17 +10,17 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from mindtorch import state
-from mindtorch.autograd_meta import note_inference_leaf
-from mindtorch.dispatch import anomaly, autocast, batching, debug, torch_dispatch, trace
+from mindtorch._core import state
+from mindtorch._core.autograd_meta import note_inference_leaf
+from mindtorch._core.tensor import Tensor, autograd_meta
 from mindtorch.dispatch.call_form import tensors_among
-from mindtorch.dispatch.captures import check_write, is_written_unrecorded, recording
-from mindtorch.dispatch.forward_ad import call_with_tangents, has_tangents
 from mindtorch.dispatch.methods import METHOD_PREFIX, not_implemented
+from mindtorch.dispatch.modes import anomaly, autocast, batching, debug, torch_dispatch, trace
+from mindtorch.dispatch.modes.captures import check_write, is_written_unrecorded, recording
+from mindtorch.dispatch.modes.forward_ad import call_with_tangents, has_tangents
+from mindtorch.dispatch.modes.views_from_no_grad import note_views
 from mindtorch.dispatch.registry import NUMBERS, OpEntry
 from mindtorch.dispatch.torch_function import handle_torch_function, has_torch_function, overriding_arguments
-from mindtorch.dispatch.views_from_no_grad import note_views
-from mindtorch.tensor import Tensor, autograd_meta
 
 _thread = state.thread
 

@@ -5,17 +5,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch import errors, state
-from mindtorch.device import accelerator, as_device
-from mindtorch.device import device as Device
-from mindtorch.dispatch.arguments import dtype_of, wrong_value
+from mindtorch._core import state
+from mindtorch._core.buffers import is_pinned, pinned_copy
+from mindtorch._core.device import accelerator, as_device
+from mindtorch._core.device import device as Device
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.layout import layout as Layout
+from mindtorch._core.layout import strided
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._support import errors
+from mindtorch.dispatch.arguments.conversions import dtype_of, wrong_value
 from mindtorch.dispatch.keys import CPU, backend_for_device
 from mindtorch.dispatch.registry import kernel_table, register_fallback
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.layout import layout as Layout
-from mindtorch.layout import strided
-from mindtorch.roots import is_pinned, pinned_copy
-from mindtorch.tensor import Tensor, wrap
 
 
 def factory_options(

@@ -1,16 +1,16 @@
 """What NumPy says when a kernel asks it for more than there is, and what torch says then.
 
-Memory is mostly asked for where the sizes are known (`mindtorch/aligned.py`, the iterators), and has torch's error from
-there. But any NumPy function makes arrays for its results and on the way to them: generated functions hand what their
-kernels raise to `in_torchs_words`.
+Memory is mostly asked for where the sizes are known (`mindtorch/_core/aligned.py`, the iterators), and has torch's
+error from there. But any NumPy function makes arrays for its results and on the way to them: generated functions hand
+what their kernels raise to `in_torchs_words`.
 """
 
 from math import prod
 
 import numpy as np
 
-from mindtorch import errors
-from mindtorch.aligned import NO_ROOM
+from mindtorch._core.aligned import NO_ROOM
+from mindtorch._support import errors
 
 # What kernels may end with for want of memory, or for numbers that don't fit into NumPy's own.
 NUMPY_ERRORS = NO_ROOM

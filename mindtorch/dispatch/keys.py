@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import errors
-from mindtorch.device import register_device_type
-from mindtorch.layout import layout as Layout
-from mindtorch.layout import strided
-from mindtorch.roots import makers, on_demand
+from mindtorch._core.buffers import makers, on_demand
+from mindtorch._core.device import register_device_type
+from mindtorch._core.layout import layout as Layout
+from mindtorch._core.layout import strided
+from mindtorch._support import errors
 
 
 class Backend:

@@ -44,7 +44,7 @@ def _are_of_one_op(caller: FrameType, frame: FrameType) -> bool:
 def calling_frame(frame: FrameType) -> FrameType | None:
     """The frame of the program that called: what `__torch_function__` may take over has a frame in between."""
     caller = frame_of_call(frame).f_back
-    while caller is not None and caller.f_globals.get("__name__") == "mindtorch.overridable":
+    while caller is not None and caller.f_globals.get("__name__") == "mindtorch._functions.overridable":
         caller = caller.f_back
     return caller
 

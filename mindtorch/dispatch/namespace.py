@@ -4,7 +4,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from mindtorch.op_names import ATEN
+from mindtorch._support.op_names import ATEN
 
 if TYPE_CHECKING:
     from mindtorch._generated import namespace as ops

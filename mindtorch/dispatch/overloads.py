@@ -7,11 +7,12 @@ from keyword import iskeyword
 from types import ModuleType
 from typing import Any, NoReturn
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._support.op_names import ATEN, qualified
 from mindtorch.dispatch.namespace import functions_of
 from mindtorch.dispatch.registry import OpEntry, all_ops, overloads_of
-from mindtorch.dispatch.schema import Schema, parse_schema
-from mindtorch.dispatch.tags import Tag, tags_named
+from mindtorch.dispatch.schema.function_schema import Schema, parse_schema
+from mindtorch.dispatch.schema.tags import Tag, tags_named
 from mindtorch.dispatch.torch_function import (
     ask,
     handle_torch_function,
@@ -19,7 +20,6 @@ from mindtorch.dispatch.torch_function import (
     nobody_answers,
     overriding_arguments,
 )
-from mindtorch.op_names import ATEN, qualified
 
 
 def _python_name(name: str) -> str:

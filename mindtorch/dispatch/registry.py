@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import errors
+from mindtorch._core.fast_path import KINDS
+from mindtorch._core.promotion import common_dtype
+from mindtorch._support import errors
+from mindtorch._support.float_errors import quiet
+from mindtorch._support.op_names import ATEN, base_of, namespace_of, qualified
 from mindtorch.dispatch.keys import backend_named, backend_of, for_device_arrays, when_registered
 from mindtorch.dispatch.same_device import check_devices
-from mindtorch.dispatch.schema import Schema, parse_schema
-from mindtorch.kinds import KINDS
-from mindtorch.op_names import ATEN, base_of, namespace_of, qualified
-from mindtorch.promotion import common_dtype
-from mindtorch.quiet import quiet
+from mindtorch.dispatch.schema.function_schema import Schema, parse_schema
 
 NUMBERS = (int, float, bool, complex)
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.device import CPU
-from mindtorch.device import device as Device
-from mindtorch.dispatch.schema import parse_schema
-from mindtorch.op_names import base_of
+from mindtorch._core.device import CPU
+from mindtorch._core.device import device as Device
+from mindtorch._support.op_names import base_of
+from mindtorch.dispatch.schema.function_schema import parse_schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from types import FunctionType, MappingProxyType
 from typing import Any, TypeVar
 
 from mindtorch.dispatch.registry import overloads_of
-from mindtorch.dispatch.schema import Argument
+from mindtorch.dispatch.schema.function_schema import Argument
 
 F = TypeVar("F")
 

@@ -1,7 +1,7 @@
 """`__torch_function__`: tensor subclasses and modes that take over calls.
 
 Calls get here in two ways: from the public functions, methods and properties, as soon as somebody overrides anything
-(see mindtorch.overridable), and from generated functions that the program got hold of before that.
+(see mindtorch._functions.overridable), and from generated functions that the program got hold of before that.
 """
 
 import sys
@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from mindtorch import errors, state
+from mindtorch._core import state
+from mindtorch._core.tensor import Tensor
+from mindtorch._support import errors
+from mindtorch._support.warnings import warn
 from mindtorch.dispatch.namespace import public_function
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 _thread = state.thread
 _waiting: list[Callable[[], None]] = []
-# What the program sees of a function, by the function, as soon as anything is taken over (mindtorch.overridable).
+# What the program sees of a function, by the function, as soon as anything is taken over
+# (mindtorch._functions.overridable).
 seen_as: dict[Any, Callable] = {}
 
 

@@ -7,8 +7,8 @@ version after the other, until it is a call of the op as it is now.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mindtorch.dispatch.old_forms import OldForm, python_names
 from mindtorch.dispatch.registry import OpEntry, find_op
+from mindtorch.dispatch.schema.old_forms import OldForm, python_names
 
 _current: dict[str, int] = {}  # of the ops that have been something else
 _old: dict[tuple[str, int], tuple[str, OldForm]] = {}  # by the name and version of then: the op of today, the form

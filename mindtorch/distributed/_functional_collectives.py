@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.unavailable import no_such_part_of_distributed
+from mindtorch._support.warnings import warn
 from mindtorch.autograd.function import Function
 from mindtorch.dispatch import ops
 from mindtorch.distributed import collectives
@@ -17,11 +21,7 @@ from mindtorch.distributed.device_mesh import DeviceMesh
 from mindtorch.distributed.nn import functional
 from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.reduce_op import RedOpType
-from mindtorch.distributed.refusals import refuse
 from mindtorch.distributed.world import default_group, get_global_rank, group_named, group_of_ranks
-from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 REDUCE_OP_TO_STR = {kind: kind.name.lower() for kind in RedOpType if kind is not RedOpType.PREMUL_SUM}
 
@@ -32,7 +32,7 @@ class AsyncCollectiveTensor(Tensor):
     """Programs ask whether a result is one that is still to be waited for; none is."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
-        refuse()
+        no_such_part_of_distributed()
 
 
 def wait_tensor(tensor: Tensor) -> Tensor:

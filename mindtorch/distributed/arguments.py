@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.distributed.checks import check_same_dtype, memory_of
 from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.world import default_group, get_group_rank
-from mindtorch.tensor import Tensor
 
 
 def named_rank(group: ProcessGroup, global_rank: int | None, group_rank: int | None) -> int:

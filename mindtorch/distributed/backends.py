@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mindtorch._core.device import accelerator
 from mindtorch.backends.npu.runtime import libraries
-from mindtorch.device import accelerator
 from mindtorch.distributed.engines import mpi
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn_once
 from mindtorch.distributed.memory import Memory, flat, has_nan, in_rows, is_on_device
-from mindtorch.dtype import FROM_NUMPY
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn_once
 
 NON_CONTIGUOUS_MESSAGE = (
     "Detected non-contiguous tensor in P2P operations. It is user responsibility to guarantee that source and "

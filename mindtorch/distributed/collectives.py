@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.distributed.arguments import (
     check_list,
     check_list_at_root,
@@ -36,8 +38,6 @@ from mindtorch.distributed.process_group import Call, ProcessGroup
 from mindtorch.distributed.reduce_op import RedOpType, ReduceOp, checked_op
 from mindtorch.distributed.work import Work
 from mindtorch.distributed.world import group_for, member_group
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 _SUM = ReduceOp.SUM
 _SCALED = (RedOpType.AVG, RedOpType.PREMUL_SUM)

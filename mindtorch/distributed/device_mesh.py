@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.creation import tensor
+from mindtorch._core.dtype import int32
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import tensor
 from mindtorch.distributed.groups import new_group
 from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.starting import init_process_group
 from mindtorch.distributed.world import default_group, get_process_group_ranks, get_rank, get_world_size, is_initialized
-from mindtorch.dtype import int32
-from mindtorch.tensor import Tensor
 
 _active: list[DeviceMesh] = []  # those of the `with` statements that are open
 

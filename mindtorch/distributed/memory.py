@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.tensor import wrap
 from mindtorch.backends.device_array import DeviceArray
-from mindtorch.tensor import wrap
 
 Memory = Any  # a NumPy array or a DeviceArray, of one dimension where nothing else is said
 

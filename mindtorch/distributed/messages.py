@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch.autograd.history import mark_written
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.history import mark_written
 from mindtorch.distributed.arguments import check_is_int, named_rank
 from mindtorch.distributed.checks import check_tensor, memory_of
 from mindtorch.distributed.engines.communicator import Request
@@ -14,7 +15,6 @@ from mindtorch.distributed.op_types import OpType
 from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.work import Work
 from mindtorch.distributed.world import GroupMember, get_global_rank, group_for, group_or_default, member_group
-from mindtorch.tensor import Tensor
 
 
 def isend(

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.tensor import Tensor, wrap
 from mindtorch.distributed.arguments import check_list_at_root, checked_root, named_rank
 from mindtorch.distributed.collectives import all_gather, all_to_all_single, broadcast, gather, scatter
 from mindtorch.distributed.messages import recv, send
 from mindtorch.distributed.world import group_for
-from mindtorch.tensor import Tensor, wrap
 
 
 def _pickled(value: Any) -> Tensor:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._core.device import device as Device
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
-from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
 from mindtorch.distributed.coalescing import _coalescing_manager
 from mindtorch.distributed.collectives import broadcast
@@ -15,7 +16,6 @@ from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.world import default_group
 from mindtorch.nn.parallel.joining import Join, Joinable, JoinHook
 from mindtorch.optim import Optimizer
-from mindtorch.tensor import Tensor
 
 
 class ZeroRedundancyOptimizer(Optimizer, Joinable):

@@ -7,7 +7,9 @@ from datetime import timedelta
 from time import monotonic, time_ns
 from typing import Any
 
-from mindtorch.autograd.history import mark_written
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.lazy import lazy
+from mindtorch.autograd._engine.history import mark_written
 from mindtorch.distributed import checks
 from mindtorch.distributed.engines.communicator import Communicator, EngineError, PeerLost, Revoked
 from mindtorch.distributed.errors import DistBackendError
@@ -16,8 +18,6 @@ from mindtorch.distributed.memory import Memory, index_of
 from mindtorch.distributed.op_types import OpType
 from mindtorch.distributed.watchdog import WATCHDOG
 from mindtorch.distributed.work import Message, Queue, Work
-from mindtorch.lazy import lazy
-from mindtorch.tensor import Tensor
 
 hccl: Any = lazy("mindtorch.distributed.engines.hccl")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import float32
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.dtype import float32
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 
 
 class RedOpType(Enum):

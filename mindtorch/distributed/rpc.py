@@ -1,10 +1,10 @@
 """Calls of functions in other processes: not built yet."""
 
-from mindtorch.distributed.refusals import refuse
+from mindtorch._support.unavailable import no_such_part_of_distributed
 
 
 def is_available() -> bool:
     return False
 
 
-init_rpc = shutdown = rpc_sync = rpc_async = remote = get_worker_info = refuse
+init_rpc = shutdown = rpc_sync = rpc_async = remote = get_worker_info = no_such_part_of_distributed

@@ -9,6 +9,7 @@ from concurrent.futures import Future, wait
 from datetime import timedelta
 from typing import Any
 
+from mindtorch._support.warnings import warn
 from mindtorch.distributed.backends import checked_backend
 from mindtorch.distributed.ending import prepare_the_end
 from mindtorch.distributed.engines import mpi
@@ -19,7 +20,6 @@ from mindtorch.distributed.errors import DistBackendError, DistNetworkError
 from mindtorch.distributed.rendezvous import is_under_launcher, rendezvous
 from mindtorch.distributed.stores import HashStore, PrefixStore, Store
 from mindtorch.distributed.world import GroupMember, default_pg_timeout, world_state
-from mindtorch.warning import warn
 
 _LEAST = 0.1
 _LOOK = 0.02  # how often a process that begins looks whether others have died, in seconds

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.distributed.engines.communicator import EngineError, Request
 from mindtorch.distributed.flight_recorder import RECORDER, Entry
 from mindtorch.futures import Future
-from mindtorch.tensor import Tensor
 
 if TYPE_CHECKING:
     from mindtorch.distributed.process_group import ProcessGroup

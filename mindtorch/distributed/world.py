@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from mindtorch._support.warnings import warn
 from mindtorch.distributed.backends import Backend
 from mindtorch.distributed.engines.communicator import Communicator
 from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.stores import Store
-from mindtorch.warning import warn
 
 default_pg_timeout = timedelta(minutes=30)
 

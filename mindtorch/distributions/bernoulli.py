@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.exp_family import ExponentialFamily
 from mindtorch.distributions.utils import ProbsOrLogits, broadcast_all
 from mindtorch.nn.functional import binary_cross_entropy_with_logits
-from mindtorch.tensor import Tensor
 
 
 class Bernoulli(ProbsOrLogits, ExponentialFamily):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from numbers import Number
 from typing import Any
 
-from mindtorch.creation import tensor
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.dirichlet import Dirichlet
 from mindtorch.distributions.exp_family import ExponentialFamily
 from mindtorch.distributions.utils import broadcast_all
-from mindtorch.tensor import Tensor
 
 
 class Beta(ExponentialFamily):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
-from mindtorch.broadcasting import broadcast_tensors
+from mindtorch._core.dtype import finfo, int64
+from mindtorch._core.size import Size
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.broadcasting import broadcast_tensors
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.utils import ProbsOrLogits
-from mindtorch.dtype import finfo, int64
-from mindtorch.size import Size
-from mindtorch.tensor import Tensor
 
 
 class Categorical(ProbsOrLogits, Distribution):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.distributions import constraints
 from mindtorch.distributions.gamma import Gamma
-from mindtorch.tensor import Tensor
 
 
 class Chi2(Gamma):

@@ -8,11 +8,11 @@ from functools import reduce
 from operator import mul
 from typing import Any
 
+from mindtorch._core.size import Size
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.transform import Transform
 from mindtorch.distributions.utils import sum_rightmost
-from mindtorch.size import Size
 
 
 def with_event_dim(constraint: Any, dims: int) -> Any:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch.comparison import isclose
+from mindtorch._core.dtype import bool as boolean_dtype
+from mindtorch._core.dtype import finfo
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.comparison import isclose
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean_dtype
-from mindtorch.dtype import finfo
 from mindtorch.linalg import cholesky_ex, eigvalsh
 from mindtorch.linalg import norm as linalg_norm
-from mindtorch.tensor import Tensor
 
 __all__ = [
     "Constraint", "MixtureSameFamilyConstraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property",

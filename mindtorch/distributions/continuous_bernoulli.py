@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.exp_family import ExponentialFamily
 from mindtorch.distributions.utils import ProbsOrLogits, broadcast_all, clamp_probs, lazy_property, logits_to_probs
 from mindtorch.nn.functional import binary_cross_entropy_with_logits
-from mindtorch.tensor import Tensor
 
 
 class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):

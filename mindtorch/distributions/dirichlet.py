@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.function import Function
 from mindtorch.autograd.once_differentiable import once_differentiable
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.exp_family import ExponentialFamily
 from mindtorch.nn.functional import one_hot
-from mindtorch.tensor import Tensor
 
 
 class _Dirichlet(Function):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.size import Size
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.utils import lazy_property
-from mindtorch.size import Size
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 
 class Distribution:

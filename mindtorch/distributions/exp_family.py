@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd import grad
 from mindtorch.autograd.grad_mode import enable_grad
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.utils import sum_rightmost
-from mindtorch.tensor import Tensor
 
 
 class ExponentialFamily(Distribution):

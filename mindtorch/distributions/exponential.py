@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.exp_family import ExponentialFamily
 from mindtorch.distributions.utils import broadcast_all
-from mindtorch.tensor import Tensor
 
 
 class Exponential(ExponentialFamily):

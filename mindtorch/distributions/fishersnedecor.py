@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
+from mindtorch._core.dtype import finfo
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.gamma import Gamma
 from mindtorch.distributions.utils import broadcast_all
-from mindtorch.dtype import finfo
-from mindtorch.tensor import Tensor
 
 
 class FisherSnedecor(Distribution):

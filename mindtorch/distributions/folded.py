@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.transformed_distribution import TransformedDistribution
 from mindtorch.distributions.transforms import AbsTransform
-from mindtorch.tensor import Tensor
 
 
 class Folded(TransformedDistribution):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch.creation import as_tensor
+from mindtorch._core.dtype import finfo
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import as_tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.exp_family import ExponentialFamily
 from mindtorch.distributions.utils import broadcast_all
-from mindtorch.dtype import finfo
-from mindtorch.tensor import Tensor
 
 
 class Gamma(ExponentialFamily):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import inf, nan
 from typing import Any
 
-from mindtorch.comparison import isclose
-from mindtorch.creation import tensor
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.comparison import isclose
+from mindtorch._functions.creation import tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.utils import broadcast_all
-from mindtorch.tensor import Tensor
 
 
 class GeneralizedPareto(Distribution):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.dtype import finfo
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.utils import ProbsOrLogits, broadcast_all
-from mindtorch.dtype import finfo
 from mindtorch.nn.functional import binary_cross_entropy_with_logits
-from mindtorch.tensor import Tensor
 
 
 class Geometric(ProbsOrLogits, Distribution):

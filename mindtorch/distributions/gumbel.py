@@ -6,14 +6,14 @@ import math
 from numbers import Number
 from typing import Any
 
+from mindtorch._core.dtype import finfo
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.transformed_distribution import TransformedDistribution
 from mindtorch.distributions.transforms import AffineTransform, ExpTransform
 from mindtorch.distributions.uniform import Uniform
 from mindtorch.distributions.utils import broadcast_all, euler_constant
-from mindtorch.dtype import finfo
-from mindtorch.tensor import Tensor
 
 
 class Gumbel(TransformedDistribution):

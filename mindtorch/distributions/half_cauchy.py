@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mindtorch.creation import as_tensor
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import as_tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions.cauchy import Cauchy
 from mindtorch.distributions.folded import Folded
-from mindtorch.tensor import Tensor
 
 
 class HalfCauchy(Folded):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.distributions.folded import Folded
 from mindtorch.distributions.normal import Normal
-from mindtorch.tensor import Tensor
 
 
 class HalfNormal(Folded):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.size import Size
+from mindtorch._core.tensor import Tensor
 from mindtorch.distributions import constraints
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.utils import sum_rightmost
-from mindtorch.size import Size
-from mindtorch.tensor import Tensor
 
 
 class Independent(Distribution):

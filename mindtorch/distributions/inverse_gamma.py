@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.gamma import Gamma
 from mindtorch.distributions.transformed_distribution import TransformedDistribution
 from mindtorch.distributions.transforms import PowerTransform
-from mindtorch.tensor import Tensor
 
 
 class InverseGamma(TransformedDistribution):

@@ -6,6 +6,7 @@ import math
 from math import inf, pi
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions.bernoulli import Bernoulli
 from mindtorch.distributions.beta import Beta
@@ -21,7 +22,6 @@ from mindtorch.distributions.pareto import Pareto
 from mindtorch.distributions.poisson import Poisson
 from mindtorch.distributions.uniform import Uniform
 from mindtorch.distributions.utils import euler_constant
-from mindtorch.tensor import Tensor
 
 # Samples of p can be where q has none.
 _INFINITE: list[tuple[type, tuple[type, ...]]] = [

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions.kl import register_kl
 from mindtorch.distributions.lowrank_multivariate_normal import LowRankMultivariateNormal
 from mindtorch.distributions.multivariate_normal import MultivariateNormal, batch_mahalanobis
 from mindtorch.linalg import solve_triangular
-from mindtorch.tensor import Tensor
 
 
 def _check_shapes(p: Any, q: Any, which: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions.bernoulli import Bernoulli
 from mindtorch.distributions.beta import Beta
@@ -32,7 +33,6 @@ from mindtorch.distributions.uniform import Uniform
 from mindtorch.distributions.utils import euler_constant, sum_rightmost
 from mindtorch.linalg import solve_triangular
 from mindtorch.nn.functional import softplus
-from mindtorch.tensor import Tensor
 
 # -------------------- of numbers --------------------
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.transformed_distribution import TransformedDistribution
 from mindtorch.distributions.transforms import AffineTransform, PowerTransform
 from mindtorch.distributions.uniform import Uniform
 from mindtorch.distributions.utils import broadcast_all, euler_constant
-from mindtorch.tensor import Tensor
 
 
 def _moment(a: Tensor, b: Tensor, order: int) -> Tensor:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mindtorch._core.dtype import finfo
+from mindtorch._core.size import Size
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.beta import Beta
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.utils import broadcast_all
-from mindtorch.dtype import finfo
-from mindtorch.size import Size
-from mindtorch.tensor import Tensor
 
 
 class LKJCholesky(Distribution):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.distributions import constraints
 from mindtorch.distributions.normal import Normal
 from mindtorch.distributions.transformed_distribution import TransformedDistribution
 from mindtorch.distributions.transforms import ExpTransform
-from mindtorch.tensor import Tensor
 
 
 class LogNormal(TransformedDistribution):

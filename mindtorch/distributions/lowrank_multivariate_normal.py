@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mindtorch.broadcasting import broadcast_tensors
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.broadcasting import broadcast_tensors
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.multivariate_normal import batch_mahalanobis, batch_times
 from mindtorch.distributions.utils import standard_normal
 from mindtorch.linalg import cholesky, solve_triangular
-from mindtorch.tensor import Tensor
 
 
 def scaled_transpose(factor: Tensor, diagonal: Tensor) -> Tensor:

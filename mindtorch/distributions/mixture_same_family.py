@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.size import Size
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.categorical import Categorical
 from mindtorch.distributions.distribution import Distribution
-from mindtorch.size import Size
-from mindtorch.tensor import Tensor
 
 
 class MixtureSameFamily(Distribution):

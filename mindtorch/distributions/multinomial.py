@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch.broadcasting import broadcast_tensors
-from mindtorch.creation import tensor
+from mindtorch._core.size import Size
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.broadcasting import broadcast_tensors
+from mindtorch._functions.creation import tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.binomial import Binomial
 from mindtorch.distributions.categorical import Categorical
 from mindtorch.distributions.distribution import Distribution
-from mindtorch.size import Size
-from mindtorch.tensor import Tensor
 
 
 class Multinomial(Distribution):

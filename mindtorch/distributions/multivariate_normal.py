@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mindtorch.broadcasting import broadcast_shapes
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.broadcasting import broadcast_shapes
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.utils import lazy_property, standard_normal
 from mindtorch.linalg import cholesky, solve_triangular
-from mindtorch.tensor import Tensor
 
 
 def batch_times(matrix: Tensor, vector: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
@@ -11,7 +12,6 @@ from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.gamma import Gamma
 from mindtorch.distributions.utils import ProbsOrLogits, broadcast_all, lazy_property
 from mindtorch.nn.functional import logsigmoid
-from mindtorch.tensor import Tensor
 
 
 class NegativeBinomial(ProbsOrLogits, Distribution):

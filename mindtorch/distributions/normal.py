@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.exp_family import ExponentialFamily
 from mindtorch.distributions.utils import broadcast_all, standard_normal
-from mindtorch.tensor import Tensor
 
 
 class Normal(ExponentialFamily):

@@ -6,15 +6,15 @@ import math
 from numbers import Number
 from typing import Any
 
-from mindtorch.broadcasting import broadcast_shapes
+from mindtorch._core.dtype import finfo
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.broadcasting import broadcast_shapes
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.combined_transforms import with_event_dim
 from mindtorch.distributions.transform import SameClass, Transform
 from mindtorch.distributions.utils import sum_rightmost
-from mindtorch.dtype import finfo
 from mindtorch.nn.functional import softplus
-from mindtorch.tensor import Tensor
 
 
 class ExpTransform(SameClass):

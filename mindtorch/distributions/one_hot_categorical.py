@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.categorical import Categorical
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.nn.functional import one_hot
-from mindtorch.tensor import Tensor
 
 
 class OneHotCategorical(Distribution):

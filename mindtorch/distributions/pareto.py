@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.distributions import constraints
 from mindtorch.distributions.exponential import Exponential
 from mindtorch.distributions.transformed_distribution import TransformedDistribution
 from mindtorch.distributions.transforms import AffineTransform, ExpTransform
 from mindtorch.distributions.utils import broadcast_all
-from mindtorch.tensor import Tensor
 
 
 class Pareto(TransformedDistribution):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.exp_family import ExponentialFamily
 from mindtorch.distributions.utils import broadcast_all
-from mindtorch.tensor import Tensor
 
 
 class Poisson(ExponentialFamily):

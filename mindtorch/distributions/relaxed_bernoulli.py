@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.transformed_distribution import TransformedDistribution
 from mindtorch.distributions.transforms import SigmoidTransform
 from mindtorch.distributions.utils import ProbsOrLogits, broadcast_all, clamp_probs
-from mindtorch.tensor import Tensor
 
 
 class LogitRelaxedBernoulli(ProbsOrLogits, Distribution):

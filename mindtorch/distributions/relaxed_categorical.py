@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.categorical import Categorical
@@ -11,7 +12,6 @@ from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.transformed_distribution import TransformedDistribution
 from mindtorch.distributions.transforms import ExpTransform
 from mindtorch.distributions.utils import broadcast_all, clamp_probs
-from mindtorch.tensor import Tensor
 
 
 class ExpRelaxedCategorical(Distribution):

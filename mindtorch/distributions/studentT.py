@@ -6,13 +6,13 @@ import math
 from math import inf, nan
 from typing import Any
 
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.chi2 import Chi2
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.utils import broadcast_all, standard_normal
-from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor
 
 
 class StudentT(Distribution):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.size import Size
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.distributions import constraints
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.independent import Independent
 from mindtorch.distributions.transforms import ComposeTransform, Transform
 from mindtorch.distributions.utils import sum_rightmost
-from mindtorch.size import Size
-from mindtorch.tensor import Tensor
 
 
 class TransformedDistribution(Distribution):

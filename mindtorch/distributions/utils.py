@@ -7,12 +7,12 @@ from functools import update_wrapper
 from numbers import Number
 from typing import Any
 
+from mindtorch._core.dtype import finfo, get_default_dtype
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.broadcasting import broadcast_tensors
+from mindtorch._functions.creation import tensor
 from mindtorch.autograd.grad_mode import enable_grad
-from mindtorch.broadcasting import broadcast_tensors
-from mindtorch.creation import tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import finfo, get_default_dtype
-from mindtorch.tensor import Tensor
 
 euler_constant = 0.57721566490153286060
 

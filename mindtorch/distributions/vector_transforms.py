@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import finfo
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.number_transforms import clipped_sigmoid
 from mindtorch.distributions.transform import SameClass
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import finfo
 from mindtorch.linalg import cholesky
 from mindtorch.nn.functional import logsigmoid, pad, softplus
 

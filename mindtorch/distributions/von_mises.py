@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import float64
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.distribution import Distribution
 from mindtorch.distributions.utils import broadcast_all
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import float64
-from mindtorch.tensor import Tensor
 
 # By order: the coefficients of Abramowitz and Stegun, 9.8.1 to 9.8.4, for small and for large arguments.
 _SMALL = (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.exponential import Exponential
 from mindtorch.distributions.transformed_distribution import TransformedDistribution
 from mindtorch.distributions.transforms import AffineTransform, PowerTransform
 from mindtorch.distributions.utils import broadcast_all, euler_constant
-from mindtorch.tensor import Tensor
 
 
 class Weibull(TransformedDistribution):

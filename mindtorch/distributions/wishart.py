@@ -6,19 +6,19 @@ import math
 from numbers import Number
 from typing import Any
 
-from mindtorch.broadcasting import broadcast_shapes
-from mindtorch.creation import tensor
+from mindtorch._core.dtype import finfo
+from mindtorch._core.size import Size
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.broadcasting import broadcast_shapes
+from mindtorch._functions.creation import tensor
+from mindtorch._support.warnings import warn
 from mindtorch.dispatch import ops
 from mindtorch.distributions import constraints
 from mindtorch.distributions.chi2 import Chi2
 from mindtorch.distributions.exp_family import ExponentialFamily
 from mindtorch.distributions.multivariate_normal import FACTORS
 from mindtorch.distributions.utils import lazy_property
-from mindtorch.dtype import finfo
 from mindtorch.linalg import slogdet
-from mindtorch.size import Size
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 _TRIES = 10  # to replace singular samples
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import state
-from mindtorch.device import CPU
+from mindtorch._core import state
+from mindtorch._core.device import CPU
 from mindtorch.iterator.checks import needs_resize
 from mindtorch.iterator.memory import allocate, new_array
 from mindtorch.iterator.options import Options

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.dtype import FROM_NUMPY
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.promotion import can_convert
+from mindtorch._support.warnings import warn
 from mindtorch.iterator.shapes import Shape
-from mindtorch.promotion import can_convert
-from mindtorch.warning import warn
 
 
 def check_result_dtype(result: np.dtype, target: np.dtype) -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import common_dtype, int_to_float
 from mindtorch.iterator.build import builder_for
 from mindtorch.iterator.options import Options
 from mindtorch.iterator.tensor_iterator import TensorIterator
-from mindtorch.promotion import common_dtype, int_to_float
 
 
 class TensorIteratorConfig:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch._core import geometry
 from mindtorch.iterator.shapes import Shape, broadcast_shapes
 
 Geometry = tuple[Shape, Shape]

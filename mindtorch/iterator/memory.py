@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry
-from mindtorch.aligned import NO_ROOM, no_room
-from mindtorch.backends.cpu import strided
+from mindtorch._core import geometry, strided
+from mindtorch._core.aligned import NO_ROOM, no_room
+from mindtorch._core.dtype import FROM_NUMPY
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dtype import FROM_NUMPY
 from mindtorch.iterator.shapes import Shape
 
 _empty_strided = kernel_table("empty_strided")

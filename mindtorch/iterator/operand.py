@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.strided import over_buffer, storage_of
+from mindtorch._core.strided import over_buffer, storage_of
 from mindtorch.iterator.shapes import Shape
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry
-from mindtorch.warning import warn
+from mindtorch._core import geometry
+from mindtorch._support.warnings import warn
 
 
 def check_overlap(out: Any, inputs: Sequence[Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch._core import geometry
 from mindtorch.iterator import layout
 from mindtorch.iterator.checks import check_devices, check_result_dtype, check_same_dtype
 from mindtorch.iterator.options import Options

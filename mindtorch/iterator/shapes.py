@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry
-from mindtorch.backends.cpu.strided import strided
+from mindtorch._core import geometry
+from mindtorch._core.strided import strided
 
 Shape = tuple[int, ...]
 

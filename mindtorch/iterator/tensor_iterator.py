@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry
-from mindtorch.backends.cpu.constants import constant
-from mindtorch.backends.cpu.strided import over_buffer
+from mindtorch._core import geometry
+from mindtorch._core.promotion import number_dtype
+from mindtorch._core.strided import over_buffer
+from mindtorch._core.threads import get_num_threads, parallel_for
 from mindtorch.iterator import layout
 from mindtorch.iterator.checks import device_name
+from mindtorch.iterator.constants import constant
 from mindtorch.iterator.counter import DimCounter, Step
 from mindtorch.iterator.memory import converted, copy_to
 from mindtorch.iterator.operand import Operand
@@ -19,8 +21,6 @@ from mindtorch.iterator.overlap import may_mix
 from mindtorch.iterator.parts import BLOCK, parts_of
 from mindtorch.iterator.plan import Plan
 from mindtorch.iterator.shapes import Shape
-from mindtorch.promotion import number_dtype
-from mindtorch.threads import get_num_threads, parallel_for
 
 GRAIN_SIZE = 32768  # elements: fewer are not worth a thread
 _LARGEST_INT32 = 2**31 - 1

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.buffers import root_of
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch.call_form import tensors_among
-from mindtorch.roots import root_of
-from mindtorch.tensor import Tensor
 
 _ALIAS = (
     "{} (with implementation in {}): The output of this custom operator (1) must not also be an input to this custom "

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.tensor import Tensor, wrap
 from mindtorch.dispatch.keys import backend_named, backend_of
 from mindtorch.dispatch.registry import OpEntry, kernel_table
 from mindtorch.library.keys import AUTOGRAD, EXPLICIT, IMPLICIT
-from mindtorch.tensor import Tensor, wrap
 
 _thread = state.thread
 

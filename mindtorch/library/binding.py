@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mindtorch.dispatch.schema_syntax import Declaration, Parameter
+from mindtorch.dispatch.schema.syntax import Declaration, Parameter
 from mindtorch.library.casting import Cast, CastError, cast_for
 
 Bound = tuple[list[Any], dict[str, Any]]

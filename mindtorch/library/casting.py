@@ -6,10 +6,10 @@ The same conversions are for the arguments of a call and for what a kernel retur
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mindtorch.device import device
-from mindtorch.dispatch.schema_types import CONSTANTS, SchemaType, constant_numbered
-from mindtorch.generator import Generator
-from mindtorch.tensor import Tensor
+from mindtorch._core.device import device
+from mindtorch._core.generator import Generator
+from mindtorch._core.tensor import Tensor
+from mindtorch.dispatch.schema.types import CONSTANTS, SchemaType, constant_numbered
 
 Cast = Callable[[Any], Any]
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.autograd.engine import grad as gradients
-from mindtorch.comparison import allclose
-from mindtorch.device import device
+from mindtorch._core.device import device
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.comparison import allclose
+from mindtorch.autograd._engine.engine import grad as gradients
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.overloads import OpOverload
-from mindtorch.dispatch.schema_syntax import Declaration, Parameter, parse_declaration
+from mindtorch.dispatch.schema.syntax import Declaration, Parameter, parse_declaration
 from mindtorch.library.aliasing import memory_of
 from mindtorch.library.fake import dynamic_sizes
 from mindtorch.library.table import operator_named
 from mindtorch.library.unrecorded import WarnNotImplemented
-from mindtorch.tensor import Tensor
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from mindtorch._support.warnings import warn
 from mindtorch.dispatch.overloads import OpOverload
-from mindtorch.dispatch.tags import Tag, listed_tags
+from mindtorch.dispatch.schema.tags import Tag, listed_tags
 from mindtorch.library.aliasing import check_no_alias
 from mindtorch.library.formulas import Formula, autograd_kernel
 from mindtorch.library.keys import AUTOGRAD, BATCHED, EXPLICIT, device_types, key_for_device
 from mindtorch.library.libraries import Library, check_functional
 from mindtorch.library.signatures import infer_schema
 from mindtorch.library.table import operator_named, overload_named
-from mindtorch.warning import warn
 
 _log = logging.getLogger(__name__)
 _definitions: dict[str, "CustomOpDef"] = {}

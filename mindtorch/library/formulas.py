@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.history import edges_of
 from mindtorch.autograd.function import Function
-from mindtorch.autograd.history import edges_of
 from mindtorch.dispatch.call_form import tensors_among
-from mindtorch.dispatch.tangents import without_forward_ad
+from mindtorch.dispatch.modes.tangents import without_forward_ad
 from mindtorch.library.operator import Operator
 from mindtorch.library.results import may_record
-from mindtorch.tensor import Tensor
 
 _thread = state.thread
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from mindtorch.device import device
+from mindtorch._core.device import device
 from mindtorch.dispatch.keys import backend_names, key_of_device
 
 AUTOGRAD = "Autograd"

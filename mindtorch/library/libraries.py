@@ -9,8 +9,8 @@ from typing import Any
 from weakref import finalize
 
 from mindtorch.dispatch.overloads import OpOverload
-from mindtorch.dispatch.schema_syntax import Declaration, parse_declaration
-from mindtorch.dispatch.tags import listed_tags
+from mindtorch.dispatch.schema.syntax import Declaration, parse_declaration
+from mindtorch.dispatch.schema.tags import listed_tags
 from mindtorch.library.array_kernels import replace_kernel
 from mindtorch.library.fake import caller_place, meta_kernel
 from mindtorch.library.keys import IMPLICIT, device_types, is_key, key_for_device, parse_key

@@ -12,25 +12,26 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch import errors, state
+from mindtorch._core import state
+from mindtorch._core.batched_array import BatchedArray
+from mindtorch._core.tensor import Tensor
+from mindtorch._support import errors
+from mindtorch._support.op_names import base_of
+from mindtorch.autograd._engine.history import mark_written
 from mindtorch.autograd.function_vmap import by_rule
-from mindtorch.autograd.history import mark_written
-from mindtorch.batched_array import BatchedArray
-from mindtorch.dispatch import torch_dispatch
-from mindtorch.dispatch.batching import no_batching_rule, one_by_one
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.keys import backend_of
+from mindtorch.dispatch.modes import torch_dispatch
+from mindtorch.dispatch.modes.batching import no_batching_rule, one_by_one
 from mindtorch.dispatch.overloads import OpOverload, operators
 from mindtorch.dispatch.registry import OpEntry
-from mindtorch.dispatch.schema_syntax import Declaration
+from mindtorch.dispatch.schema.syntax import Declaration
 from mindtorch.library.binding import Binder
 from mindtorch.library.keys import AUTOGRAD, BATCHED, EXPLICIT, IMPLICIT
 from mindtorch.library.results import result_check
 from mindtorch.library.straight import Plans, class_outside_autograd
 from mindtorch.library.unrecorded import run_unrecorded
-from mindtorch.op_names import base_of
-from mindtorch.tensor import Tensor
 
 _thread = state.thread
 

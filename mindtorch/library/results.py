@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch.dispatch.schema_syntax import Declaration
+from mindtorch._core.tensor import Tensor
+from mindtorch.dispatch.schema.syntax import Declaration
 from mindtorch.library.casting import Cast, CastError, cast_for
-from mindtorch.tensor import Tensor
 
 
 def result_check(name: str, declaration: Declaration) -> Callable[[Any], Any]:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from types import GenericAlias
 from typing import Any, NoReturn
 
-from mindtorch.device import device
-from mindtorch.dispatch.tags import Tag, listed_tags
-from mindtorch.dtype import dtype
-from mindtorch.tensor import Tensor
+from mindtorch._core.device import device
+from mindtorch._core.dtype import dtype
+from mindtorch._core.tensor import Tensor
+from mindtorch.dispatch.schema.tags import Tag, listed_tags
 from mindtorch.types import Number
 
 

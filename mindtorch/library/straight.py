@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindtorch.device import device
-from mindtorch.dispatch.schema_syntax import Parameter
-from mindtorch.dispatch.schema_types import CONSTANTS
+from mindtorch._core.device import device
+from mindtorch._core.tensor import Tensor
+from mindtorch.dispatch.schema.syntax import Parameter
+from mindtorch.dispatch.schema.types import CONSTANTS
 from mindtorch.library.casting import INT_LIMIT
 from mindtorch.library.keys import AUTOGRAD
-from mindtorch.tensor import Tensor
 
 if TYPE_CHECKING:
     from mindtorch.library.operator import Operator

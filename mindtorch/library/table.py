@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from mindtorch._support.op_names import ATEN, base_of, namespace_of
 from mindtorch.dispatch.overloads import OpOverload, operators
 from mindtorch.dispatch.registry import OpEntry, find_op, register_op, unregister_op
-from mindtorch.dispatch.schema_syntax import Declaration
-from mindtorch.dispatch.tags import Tag
+from mindtorch.dispatch.schema.syntax import Declaration
+from mindtorch.dispatch.schema.tags import Tag
 from mindtorch.library.operator import Operator
-from mindtorch.op_names import ATEN, base_of, namespace_of
 
 _operators: dict[str, Operator] = {}
 

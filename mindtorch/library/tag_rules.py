@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from mindtorch.dispatch.schema_syntax import Declaration, Parameter
-from mindtorch.dispatch.tags import Tag
+from mindtorch.dispatch.schema.syntax import Declaration, Parameter
+from mindtorch.dispatch.schema.tags import Tag
 
 _INPLACE = "Schema tagged with torch.Tag.inplace must "
 _OUT = "Schema tagged with torch.Tag.out "

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from mindtorch import state
-from mindtorch.autograd.history import edges_of, set_history
-from mindtorch.autograd.node_base import ConnectedNode
-from mindtorch.autograd_meta import takes_part
+from mindtorch._core import state
+from mindtorch._core.autograd_meta import takes_part
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
+from mindtorch.autograd._engine.history import edges_of, set_history
+from mindtorch.autograd._engine.node_base import ConnectedNode
 from mindtorch.dispatch.call_form import tensors_among
 from mindtorch.library.results import may_record
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 _thread = state.thread
 

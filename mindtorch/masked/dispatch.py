@@ -4,10 +4,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.masked import reductions
 from mindtorch.masked.data import is_masked_tensor
-from mindtorch.tensor import Tensor
 
 _ONE_OPERAND = (
     "abs absolute acos arccos acosh arccosh angle asin arcsin asinh arcsinh atan arctan atanh arctanh bitwise_not ceil"

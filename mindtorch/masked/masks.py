@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.dtype import float32, iinfo, uint8
+from mindtorch._core.layout import strided
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import tensor
 from mindtorch.autograd import Function
-from mindtorch.creation import tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import float32, iinfo, uint8
-from mindtorch.layout import strided
 from mindtorch.masked.data import is_masked_tensor
-from mindtorch.tensor import Tensor
 
 Dims = int | Sequence[int] | None
 _INFINITY = float("inf")

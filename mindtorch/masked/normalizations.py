@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.layout import strided
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.layout import strided
 from mindtorch.masked.masks import canonical_dims, filled, filled_strided
 from mindtorch.masked.reductions import norm
-from mindtorch.tensor import Tensor
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Dtype | None = None, mask: Any = None) -> Tensor:

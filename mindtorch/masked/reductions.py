@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.dtype import float32, int8, int16, int32, int64, uint8
+from mindtorch._core.layout import strided
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import float32, int8, int16, int32, int64, uint8
-from mindtorch.layout import strided
 from mindtorch.masked.masks import Dims, canonical_dims, filled_strided, input_mask
-from mindtorch.tensor import Tensor
 
 _SUMMED_AS_INT64 = (uint8, boolean, int8, int16, int32)
 

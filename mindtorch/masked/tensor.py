@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import float16, float32, float64, int8, int16, int32, int64
+from mindtorch._core.layout import strided
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.autograd import Function
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import float16, float32, float64, int8, int16, int32, int64
-from mindtorch.layout import strided
 from mindtorch.masked.data import is_masked_tensor
 from mindtorch.masked.dispatch import DISPATCHED, REDUCTIONS, REPLACED
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 _DTYPES = (float16, float32, float64, boolean, int8, int16, int32, int64)
 

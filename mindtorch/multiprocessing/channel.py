@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-from mindtorch.mapping import Mapping
+from mindtorch._core.shared_memory import Mapping
 from mindtorch.multiprocessing import reductions
 from mindtorch.multiprocessing.reductions import OUT_OF_FILES, message, received
 

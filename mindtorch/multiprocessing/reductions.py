@@ -16,18 +16,18 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
-from mindtorch.creation import sparse_coo_tensor
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.layout import layout as Layout
-from mindtorch.layout import sparse_coo, strided
-from mindtorch.lazy import lazy
-from mindtorch.mapping import Mapping, file_of, mapping_of, offset_in_mapping, root_in
-from mindtorch.methods.rebuilding import rebuild_from_array
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.layout import layout as Layout
+from mindtorch._core.layout import sparse_coo, strided
+from mindtorch._core.shared_memory import Mapping, file_of, mapping_of, offset_in_mapping, root_in
+from mindtorch._core.storage import UntypedStorage, array_on, storage_of
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._functions.creation import sparse_coo_tensor
+from mindtorch._support.lazy import lazy
+from mindtorch._support.warnings import warn
+from mindtorch._tensor_methods.rebuilding import rebuild_from_array
 from mindtorch.nn.parameter import Parameter
 from mindtorch.sparse import sparse_compressed_tensor
-from mindtorch.storage import UntypedStorage, array_on, storage_of
-from mindtorch.tensor import Tensor, wrap
-from mindtorch.warning import warn
 
 _resource: Any = lazy("resource")  # Unix only
 _sharer: Any = resource_sharer._resource_sharer  # type: ignore[attr-defined]

@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import connection
 from typing import Any
 
+from mindtorch._support.warnings import warn
 from mindtorch.multiprocessing.ending import alive, wait_for
-from mindtorch.warning import warn
 
 log = logging.getLogger(__name__)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:

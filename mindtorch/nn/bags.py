@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from mindtorch._core.dtype import int64
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
-from mindtorch.dtype import int64
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 _MODES = {"sum": 0, "mean": 1, "max": 2}
 

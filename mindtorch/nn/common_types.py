@@ -1,6 +1,6 @@
 """Names for annotations of layers: one number for all dimensions, or one for each."""
 
-from mindtorch.tensor import Tensor
+from mindtorch._core.tensor import Tensor
 
 _size_1_t = int | tuple[int]
 _size_2_t = int | tuple[int, int]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.function import Function
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 
 class CrossMapLRN2d(Function):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.promotion import result_type
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.composite.pair_losses import pair_distance
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.autocast import with_autocast
-from mindtorch.dtype import dtype as Dtype
+from mindtorch.dispatch.modes.autocast import with_autocast
 from mindtorch.iterator.shapes import broadcast_shapes
 from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number
-from mindtorch.promotion import result_type
-from mindtorch.tensor import Tensor
 
 
 @with_autocast(npu="fp32")

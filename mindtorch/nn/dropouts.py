@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 
 def _check_probability(p: float) -> None:

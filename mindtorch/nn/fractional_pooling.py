@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.nn.pooling import OnePool, PoolWithIndices
-from mindtorch.tensor import Tensor
 
 
 def _per_dimension(value: Any, dims: int) -> tuple[Any, ...]:

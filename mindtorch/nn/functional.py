@@ -7,10 +7,12 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.broadcasting import broadcast_tensors
+from mindtorch._support.warnings import warn
 from mindtorch.autograd.grad_mode import no_grad
-from mindtorch.broadcasting import broadcast_tensors
 from mindtorch.dispatch import ops
-from mindtorch.dtype import dtype as Dtype
 from mindtorch.nn.activations import celu as celu
 from mindtorch.nn.activations import celu_ as celu_
 from mindtorch.nn.activations import elu as elu
@@ -90,8 +92,6 @@ from mindtorch.nn.resizing import interpolate as interpolate
 from mindtorch.nn.resizing import upsample as upsample
 from mindtorch.nn.resizing import upsample_bilinear as upsample_bilinear
 from mindtorch.nn.resizing import upsample_nearest as upsample_nearest
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 # -------------------- linear, convolution, attention --------------------
 

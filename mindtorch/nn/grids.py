@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 _CHANGED = (
     "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "

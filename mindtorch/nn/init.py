@@ -7,11 +7,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.linalg import qr
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 Initializer = TypeVar("Initializer", bound=Callable)
 

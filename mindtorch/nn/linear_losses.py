@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.dtype import int64
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.dispatch import ops
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import int64
 from mindtorch.nn.reduction import reduction_number
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 
 @dataclass

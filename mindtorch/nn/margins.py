@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._core.dtype import float32, float64, int64
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.autocast import with_autocast
-from mindtorch.dtype import float32, float64, int64
+from mindtorch.dispatch.modes.autocast import with_autocast
 from mindtorch.nn.activations import logsigmoid
 from mindtorch.nn.distances import pairwise_distance
 from mindtorch.nn.reduction import legacy_reduction, reduced, reduction_number
-from mindtorch.tensor import Tensor
 
 
 def hinge_embedding_loss(

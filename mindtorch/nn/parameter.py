@@ -8,13 +8,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.interop import require_grad
+from mindtorch._core.tensor import Tensor, alias_of, autograd_meta, share_version, wrap
+from mindtorch._tensor_methods.copying import state_of
+from mindtorch._tensor_methods.rebuilding import rebuild_from_type_v2, with_state
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.torch_function import begin, disabled_torch_function
-from mindtorch.interop import require_grad
-from mindtorch.methods.copying import state_of
-from mindtorch.methods.rebuilding import rebuild_from_type_v2, with_state
-from mindtorch.tensor import Tensor, alias_of, autograd_meta, share_version, wrap
 
 
 class _TaggedMeta(type):

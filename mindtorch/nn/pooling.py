@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 OnePool: TypeAlias = Callable[..., Tensor]
 PoolWithIndices: TypeAlias = Callable[..., tuple[Tensor, Tensor]]

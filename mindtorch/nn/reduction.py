@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 
 _NUMBERS = {"none": 0, "mean": 1, "sum": 2}
 

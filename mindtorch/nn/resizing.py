@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 _WITHOUT_CORNERS = ("nearest", "area", "nearest-exact")
 # The op by mode and number of dimensions of the input, batch and channels included.

@@ -1,7 +1,7 @@
 """The `npu` device (Ascend), under torch_npu's names. Nothing is loaded before a program needs a device."""
 
-from mindtorch.errors import AcceleratorError as AcceleratorError
-from mindtorch.errors import OutOfMemoryError as OutOfMemoryError
+from mindtorch._support.errors import AcceleratorError as AcceleratorError
+from mindtorch._support.errors import OutOfMemoryError as OutOfMemoryError
 from mindtorch.npu import amp as amp
 from mindtorch.npu.absent import ExternalEvent as ExternalEvent
 from mindtorch.npu.absent import MemPool as MemPool

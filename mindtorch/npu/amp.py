@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from mindtorch._core.dtype import bfloat16, dtype, float16, float32
 from mindtorch.amp.autocast_mode import autocast as _autocast
 from mindtorch.amp.grad_scaler import GradScaler as _GradScaler
-from mindtorch.dtype import bfloat16, dtype, float16, float32
 from mindtorch.npu.devices import is_bf16_supported
 
 

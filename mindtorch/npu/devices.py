@@ -2,11 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from mindtorch import errors
-from mindtorch.backends import npu as backend
-from mindtorch.backends.npu.runtime import device as runtime
-from mindtorch.device import device as Device
-from mindtorch.dtype import (
+from mindtorch._core.device import device as Device
+from mindtorch._core.dtype import (
     bfloat16,
     complex64,
     complex128,
@@ -19,8 +16,11 @@ from mindtorch.dtype import (
     int64,
     uint8,
 )
-from mindtorch.dtype import bool as bool_dtype
-from mindtorch.tensor import Tensor
+from mindtorch._core.dtype import bool as bool_dtype
+from mindtorch._core.tensor import Tensor
+from mindtorch._support import errors
+from mindtorch.backends import npu as backend
+from mindtorch.backends.npu.runtime import device as runtime
 
 _WITHOUT_BFLOAT16 = ("Ascend910A", "Ascend910ProA", "Ascend910PremiumA", "Ascend310")
 

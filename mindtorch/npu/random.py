@@ -4,10 +4,10 @@ import secrets
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.backends.npu import generator as generators
 from mindtorch.backends.npu.generator import NpuGenerator
 from mindtorch.npu.devices import device_count, index_of
-from mindtorch.tensor import Tensor
 
 
 class _Defaults:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mindtorch import streams
+from mindtorch._core import streams
 from mindtorch.backends.npu.array import numbered
 from mindtorch.backends.npu.runtime import device as runtime
 from mindtorch.backends.npu.runtime import stream as orders

@@ -1,9 +1,9 @@
 """`FloatTensor` and its like: the old names of the types of tensors on NPUs."""
 
-from mindtorch.device import device
-from mindtorch.dtype import bfloat16, float16, float32, float64, int8, int16, int32, int64, uint8
-from mindtorch.dtype import bool as bool_dtype
-from mindtorch.methods.legacy import legacy_type_of
+from mindtorch._core.device import device
+from mindtorch._core.dtype import bfloat16, float16, float32, float64, int8, int16, int32, int64, uint8
+from mindtorch._core.dtype import bool as bool_dtype
+from mindtorch._tensor_methods.legacy import legacy_type_of
 
 _NPU = device("npu")
 

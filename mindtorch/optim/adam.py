@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.dtype import float32
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float32
 from mindtorch.optim.checks import Group, ParamsT, check_betas, check_learning_rate, check_non_negative, refuse_tensors
 from mindtorch.optim.older_files import LATER_OPTIONS
 from mindtorch.optim.optimizer import ElementwiseOptimizer, as_kept, decayed
-from mindtorch.tensor import Tensor
 
 _BY_OPS = ("cpu", "meta")  # where a step in one op would not be faster
 

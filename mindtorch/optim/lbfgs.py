@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
 from mindtorch.dispatch import ops
 from mindtorch.optim.checks import Group, ParamsT, check_learning_rate
 from mindtorch.optim.line_search import strong_wolfe
 from mindtorch.optim.optimizer import Optimizer, as_parts, as_scalar
-from mindtorch.tensor import Tensor
 
 State = dict[str, Any]
 _REMEMBERED = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")

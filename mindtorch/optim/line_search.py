@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from mindtorch.tensor import Tensor
+from mindtorch._core.tensor import Tensor
 
 _DECREASE, _FLATTENING = 1e-4, 0.9
 _TOLERANCE = 1e-9

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from mindtorch._support.warnings import warn
 from mindtorch.optim.combined_schedules import ChainedScheduler as ChainedScheduler
 from mindtorch.optim.combined_schedules import ConstantLR as ConstantLR
 from mindtorch.optim.combined_schedules import CosineAnnealingWarmRestarts as CosineAnnealingWarmRestarts
@@ -20,7 +21,6 @@ from mindtorch.optim.cyclic import CyclicLR as CyclicLR
 from mindtorch.optim.optimizer import Optimizer
 from mindtorch.optim.schedule import EPOCH_IS_DEPRECATED, check_optimizer, set_rate
 from mindtorch.optim.schedule import LRScheduler as LRScheduler
-from mindtorch.warning import warn
 
 
 class _LRScheduler(LRScheduler):

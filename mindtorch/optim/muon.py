@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.optim.checks import Group, ParamsT, check_one_element, refuse_sparse
 from mindtorch.optim.optimizer import ElementwiseOptimizer
-from mindtorch.tensor import Tensor
 
 
 class Muon(ElementwiseOptimizer):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from mindtorch._core.dtype import float32
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float32
-from mindtorch.tensor import Tensor
 
 Group = dict[str, Any]
 

@@ -9,15 +9,15 @@ from functools import wraps
 from itertools import chain
 from typing import Any, overload
 
-from mindtorch import errors
-from mindtorch.autograd.accumulate_grad import clear_gradient
+from mindtorch._core.tensor import Tensor
+from mindtorch._support import errors
+from mindtorch._support.warnings import warn
+from mindtorch.autograd._engine.accumulate_grad import clear_gradient
+from mindtorch.autograd._engine.hooks import RemovableHandle
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
-from mindtorch.autograd.hooks import RemovableHandle
 from mindtorch.dispatch import ops
 from mindtorch.optim.checks import Group, ParamsT, check_fused, check_step
 from mindtorch.optim.older_files import LATER_OPTIONS, add_later_options, make_counters
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 
 class _RequiredParameter:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.dtype import float32
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float32
 from mindtorch.optim.checks import Group, ParamsT, check_learning_rate, refuse_sparse
 from mindtorch.optim.optimizer import ElementwiseOptimizer
-from mindtorch.tensor import Tensor
 
 
 class Rprop(ElementwiseOptimizer):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.optim.optimizer import Optimizer, as_scalar
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 EPOCH_IS_DEPRECATED = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.optim.checks import Group, ParamsT, check_learning_rate, check_non_negative
 from mindtorch.optim.optimizer import ElementwiseOptimizer, add_at_places, decayed
-from mindtorch.tensor import Tensor
 
 
 class SGD(ElementwiseOptimizer):

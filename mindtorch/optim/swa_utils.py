@@ -8,15 +8,15 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
+from mindtorch._core.dtype import int64
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import tensor
+from mindtorch._support.warnings import warn
 from mindtorch.autograd.grad_mode import no_grad
-from mindtorch.creation import tensor
-from mindtorch.dtype import int64
 from mindtorch.nn.modules.batchnorm import _BatchNorm
 from mindtorch.nn.modules.module import Module
 from mindtorch.optim.optimizer import Optimizer
 from mindtorch.optim.schedule import LRScheduler
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 __all__ = ["AveragedModel", "SWALR", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
            "get_swa_multi_avg_fn", "update_bn"]  # fmt: skip

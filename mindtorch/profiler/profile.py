@@ -10,12 +10,12 @@ from contextlib import ContextDecorator
 from enum import Enum
 from typing import Any
 
-from mindtorch import state
-from mindtorch.device import accelerator
-from mindtorch.lazy import lazy
-from mindtorch.op_names import qualified
+from mindtorch._core import state
+from mindtorch._core.device import accelerator
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.lazy import lazy
+from mindtorch._support.op_names import qualified
 from mindtorch.profiler.events import EventList, FunctionEvent, Kernel
-from mindtorch.tensor import Tensor
 
 _thread = state.thread
 

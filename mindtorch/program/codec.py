@@ -7,10 +7,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch.device import device
-from mindtorch.dtype import ALL_DTYPES, dtype
-from mindtorch.layout import layout, sparse_coo, sparse_csr, strided
-from mindtorch.memory_format import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
+from mindtorch._core.device import device
+from mindtorch._core.dtype import ALL_DTYPES, dtype
+from mindtorch._core.layout import layout, sparse_coo, sparse_csr, strided
+from mindtorch._core.memory_format import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    memory_format,
+    preserve_format,
+)
 from mindtorch.program.structure import Ref, as_constant, mapped
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, BinaryIO
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch.versions import call_version, current_version
 from mindtorch.program.structure import ProgramError, Ref, mapped, tensors_in
 from mindtorch.program.writer import write
-from mindtorch.tensor import Tensor
 
 # What a call with wrong arguments, or of an op that is not there, raises.
 _FAILURES = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)

@@ -13,12 +13,12 @@ from os import PathLike
 from typing import Any, BinaryIO
 
 from mindtorch import serialization
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch.versions import UnknownVersion, check_version
 from mindtorch.program.codec import BadValue, decode
 from mindtorch.program.model import Program, Step
 from mindtorch.program.structure import ProgramError, Ref, leaves
 from mindtorch.program.writer import CONSTANTS, FORMAT, FORMAT_VERSION, PROGRAM
-from mindtorch.tensor import Tensor
 
 # What zip archives, JSON and above all pickles raise when bytes of them have changed.
 _DAMAGED = (

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from mindtorch import state
-from mindtorch.autograd.reentrant import is_running
+from mindtorch._core import state
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.reentrant import is_running
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.versions import current_version
 from mindtorch.program.model import Program, Step
 from mindtorch.program.structure import ProgramError, Ref, as_constant, leaves, mapped, tensors_in
-from mindtorch.tensor import Tensor
 
 _thread = state.thread
 

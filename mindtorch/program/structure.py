@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.device import device
-from mindtorch.dispatch.argument_types import PYTHON_TYPES
-from mindtorch.dtype import dtype
-from mindtorch.layout import layout
-from mindtorch.memory_format import memory_format
-from mindtorch.tensor import Tensor, WrappedNumber
+from mindtorch._core.device import device
+from mindtorch._core.dtype import dtype
+from mindtorch._core.layout import layout
+from mindtorch._core.memory_format import memory_format
+from mindtorch._core.tensor import Tensor, WrappedNumber
+from mindtorch.dispatch.arguments.types import PYTHON_TYPES
 
 
 class ProgramError(RuntimeError):

@@ -3,11 +3,11 @@
 import os
 from typing import Any
 
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import uint8
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.dtype import uint8
+from mindtorch._core.storage import array_on, storage_of
+from mindtorch._core.tensor import Tensor, wrap
 from mindtorch.serialization.zip_reader import ZipReader
-from mindtorch.storage import array_on, storage_of
-from mindtorch.tensor import Tensor, wrap
 
 
 class PyTorchFileReader:

@@ -10,7 +10,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from mindtorch.dtype import dtype
+from mindtorch._core.dtype import dtype
+from mindtorch._core.storage import UntypedStorage, storage_of
+from mindtorch._core.typed_storage import ByteStorage, TypedStorage
 from mindtorch.serialization.locations import Restore, typed
 from mindtorch.serialization.names import StorageType
 from mindtorch.serialization.pickler import pickler
@@ -18,8 +20,6 @@ from mindtorch.serialization.settings import skips_data
 from mindtorch.serialization.unpickler import Error, SafeUnpickler, Survey, as_text
 from mindtorch.serialization.zip_reader import fill
 from mindtorch.serialization.zip_writer import write_all
-from mindtorch.storage import UntypedStorage, storage_of
-from mindtorch.typed_storage import ByteStorage, TypedStorage
 
 MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
 PROTOCOL_VERSION = 1001

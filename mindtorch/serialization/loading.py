@@ -8,6 +8,9 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, BinaryIO
 
+from mindtorch._core.storage import UntypedStorage, storage_of
+from mindtorch._core.typed_storage import TypedStorage
+from mindtorch._support.warnings import warn
 from mindtorch.serialization import allowed, config, legacy, settings, tar
 from mindtorch.serialization.archive import check_size
 from mindtorch.serialization.locations import MAP_LOCATION, is_meta, restorer, typed
@@ -16,9 +19,6 @@ from mindtorch.serialization.settings import LoadEndianness
 from mindtorch.serialization.unpickler import Error, SafeUnpickler, Survey, as_text, full_unpickler
 from mindtorch.serialization.versions import check_dill
 from mindtorch.serialization.zip_reader import ZipReader
-from mindtorch.storage import UntypedStorage, storage_of
-from mindtorch.typed_storage import TypedStorage
-from mindtorch.warning import warn
 
 UNSAFE_MESSAGE = (
     "With `weights_only=False`, which was the default before PyTorch 2.6, `torch.load` will likely succeed, but then "

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch import errors
-from mindtorch.device import device
-from mindtorch.dtype import dtype
-from mindtorch.roots import maker_of
-from mindtorch.storage import UntypedStorage
-from mindtorch.typed_storage import TypedStorage, typed_view
+from mindtorch._core.buffers import maker_of
+from mindtorch._core.device import device
+from mindtorch._core.dtype import dtype
+from mindtorch._core.storage import UntypedStorage
+from mindtorch._core.typed_storage import TypedStorage, typed_view
+from mindtorch._support import errors
 
 MAP_LOCATION = Callable[[UntypedStorage, str], Any] | device | str | dict[str, str] | None
 Restore = Callable[[UntypedStorage, str], Any]

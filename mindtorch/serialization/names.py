@@ -4,18 +4,18 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from mindtorch.device import device
-from mindtorch.dtype import ALL_DTYPES, NAMES_ONLY, dtype
-from mindtorch.generator import Generator
-from mindtorch.layout import COMPRESSED, layout, sparse_coo, strided
-from mindtorch.methods import rebuilding
-from mindtorch.named_result import NamedResult
+from mindtorch._core.device import device
+from mindtorch._core.dtype import ALL_DTYPES, NAMES_ONLY, dtype
+from mindtorch._core.generator import Generator
+from mindtorch._core.layout import COMPRESSED, layout, sparse_coo, strided
+from mindtorch._core.named_result import NamedResult
+from mindtorch._core.size import Size
+from mindtorch._core.storage import UntypedStorage
+from mindtorch._core.tensor import Tensor
+from mindtorch._core.typed_storage import LegacyStorage
+from mindtorch._functions.overridable import OverridableFunction
+from mindtorch._tensor_methods import rebuilding
 from mindtorch.nn import parameter
-from mindtorch.overridable import OverridableFunction
-from mindtorch.size import Size
-from mindtorch.storage import UntypedStorage
-from mindtorch.tensor import Tensor
-from mindtorch.typed_storage import LegacyStorage
 
 Name = tuple[str, str]
 

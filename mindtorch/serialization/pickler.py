@@ -5,15 +5,15 @@ import pickle
 from types import FunctionType
 from typing import Any, BinaryIO
 
-from mindtorch.dtype import dtype, uint8
-from mindtorch.layout import layout
-from mindtorch.methods.rebuilding import rebuild_from_type_v2, rebuild_tensor_v2, rebuild_tensor_v3
-from mindtorch.overridable import OverridableFunction
+from mindtorch._core.dtype import dtype, uint8
+from mindtorch._core.layout import layout
+from mindtorch._core.storage import UntypedStorage
+from mindtorch._core.tensor import Tensor
+from mindtorch._core.typed_storage import TypedStorage, storage_type_of, typed_view
+from mindtorch._functions.overridable import OverridableFunction
+from mindtorch._tensor_methods.rebuilding import rebuild_from_type_v2, rebuild_tensor_v2, rebuild_tensor_v3
 from mindtorch.serialization.locations import location_tag
 from mindtorch.serialization.names import layout_named, torch_name
-from mindtorch.storage import UntypedStorage
-from mindtorch.tensor import Tensor
-from mindtorch.typed_storage import TypedStorage, storage_type_of, typed_view
 
 
 class StorageTable:

@@ -9,12 +9,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from mindtorch._core.storage import UntypedStorage
 from mindtorch.serialization import config, legacy, settings
 from mindtorch.serialization.destination import archive_name, destination
 from mindtorch.serialization.pickler import pickler
 from mindtorch.serialization.versions import check_dill
 from mindtorch.serialization.zip_writer import ZipWriter
-from mindtorch.storage import UntypedStorage
 
 DEFAULT_PROTOCOL = 2
 FORMAT_VERSION = b"3\n"

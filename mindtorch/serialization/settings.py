@@ -4,7 +4,7 @@ import mmap
 from enum import Enum
 from typing import Any
 
-from mindtorch import state
+from mindtorch._core import state
 from mindtorch.serialization import config
 
 MAP_PRIVATE = getattr(mmap, "MAP_PRIVATE", None)

@@ -4,12 +4,12 @@ import struct
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from mindtorch.lazy import lazy
-from mindtorch.methods.memory import array_within
+from mindtorch._core.storage import storage_of
+from mindtorch._core.tensor import wrap
+from mindtorch._support.lazy import lazy
+from mindtorch._tensor_methods.memory import array_within
 from mindtorch.serialization.legacy import part_of, read_storage
 from mindtorch.serialization.locations import Restore, typed
-from mindtorch.storage import storage_of
-from mindtorch.tensor import wrap
 
 tarfile: Any = lazy("tarfile")
 

@@ -7,10 +7,10 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.nn.parameter import Parameter
 from mindtorch.serialization import allowed
 from mindtorch.serialization.names import StorageType, check_known, is_of_torch, thing_named
-from mindtorch.tensor import Tensor
 
 PersistentLoad = Callable[[Any], Any]
 Error = pickle.UnpicklingError

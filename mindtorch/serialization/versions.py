@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mindtorch.warning import warn
+from mindtorch._support.warnings import warn
 
 
 def check_module_version_greater_or_equal(

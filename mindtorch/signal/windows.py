@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from functools import partial, wraps
 from typing import Any
 
-from mindtorch.creation import tensor
+from mindtorch._core.dtype import float32, float64, get_default_dtype
+from mindtorch._core.layout import strided
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float32, float64, get_default_dtype
-from mindtorch.layout import strided
-from mindtorch.tensor import Tensor
 
 __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann",

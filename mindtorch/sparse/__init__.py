@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from mindtorch import errors
+from mindtorch._core.tensor import Tensor
+from mindtorch._support import errors
 from mindtorch.composite.sparse_math import sparse_sum
 from mindtorch.dispatch import ops
 from mindtorch.sparse.compressed import sparse_bsc_tensor as sparse_bsc_tensor
@@ -21,7 +22,6 @@ from mindtorch.sparse.legacy import HalfTensor as HalfTensor
 from mindtorch.sparse.legacy import IntTensor as IntTensor
 from mindtorch.sparse.legacy import LongTensor as LongTensor
 from mindtorch.sparse.legacy import ShortTensor as ShortTensor
-from mindtorch.tensor import Tensor
 
 mm = ops._sparse_mm  # of a sparse matrix and a dense or sparse one, also with the word of a reduction
 spmm = dsmm = ops.mm  # their old names at the top of the library

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch.creation import as_tensor
-from mindtorch.device import device
+from mindtorch._core.device import device
+from mindtorch._core.dtype import dtype
+from mindtorch._core.dtype import int64 as _int64
+from mindtorch._core.interop import require_grad
+from mindtorch._core.layout import layout as Layout
+from mindtorch._core.layout import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import as_tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import dtype
-from mindtorch.dtype import int64 as _int64
-from mindtorch.interop import require_grad
-from mindtorch.layout import layout as Layout
-from mindtorch.layout import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
 from mindtorch.sparse.invariants import check_parts, check_sparse_tensor_invariants
-from mindtorch.tensor import Tensor
 
 
 def sparse_compressed_tensor(

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
+from mindtorch._core.layout import strided
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.layout import strided
-from mindtorch.tensor import Tensor
 
 
 def as_sparse_gradcheck(gradcheck: Callable[..., bool]) -> Callable[..., bool]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch.creation import sparse_coo_tensor
-from mindtorch.dtype import bfloat16, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn_once
+from mindtorch._core.dtype import bfloat16, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import sparse_coo_tensor
+from mindtorch._support.warnings import warn_once
 
 
 class _SparseType(type):

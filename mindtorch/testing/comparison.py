@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindtorch.creation import as_tensor, tensor
-from mindtorch.dtype import bfloat16, complex64, complex128, dtype, float16, float32, float64
-from mindtorch.layout import strided
-from mindtorch.quiet import quiet
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
+from mindtorch._core.dtype import bfloat16, complex64, complex128, dtype, float16, float32, float64
+from mindtorch._core.layout import strided
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import as_tensor, tensor
+from mindtorch._support.float_errors import quiet
+from mindtorch._support.warnings import warn
 
 # Relative and absolute tolerance. Dtypes that are not here have to be equal.
 _TOLERANCES: dict[dtype, tuple[float, float]] = {

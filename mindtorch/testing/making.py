@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.dtype import finfo, iinfo, int64
+from mindtorch._core.memory_format import memory_format as MemoryFormat
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.dtype import finfo, iinfo, int64
-from mindtorch.memory_format import memory_format as MemoryFormat
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 
 def make_tensor(

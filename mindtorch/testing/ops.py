@@ -22,12 +22,12 @@ from zlib import crc32
 
 import numpy as np
 
+from mindtorch._core.dtype import ALL_DTYPES, bfloat16, float16
+from mindtorch._core.interop import from_numpy
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.gradcheck import gradcheck, gradgradcheck
 from mindtorch.dispatch.keys import device_types
 from mindtorch.dispatch.registry import OpEntry, find_op, kernel_table
-from mindtorch.dtype import ALL_DTYPES, bfloat16, float16
-from mindtorch.interop import from_numpy
-from mindtorch.tensor import Tensor
 from mindtorch.testing.comparison import assert_close
 from mindtorch.testing.dtype_groups import DTYPE_GROUPS
 

@@ -1,6 +1,6 @@
-"""Nested Python containers as trees, under the name that programs know; see mindtorch.pytree."""
+"""Nested Python containers as trees, under the name that programs know; see mindtorch._support.pytree."""
 
-from mindtorch.pytree import (
+from mindtorch._support.pytree import (
     SUPPORTED_NODES,
     Context,
     LeafSpec,
@@ -32,7 +32,7 @@ from mindtorch.pytree import (
     treespec_pprint,
     unflatten_dict,
 )
-from mindtorch.pytree_paths import (
+from mindtorch._support.pytree_paths import (
     GetAttrKey,
     KeyEntry,
     KeyPath,
@@ -46,7 +46,7 @@ from mindtorch.pytree_paths import (
     tree_leaves_with_path,
     tree_map_with_path,
 )
-from mindtorch.pytree_text import treespec_dumps, treespec_loads
+from mindtorch._support.pytree_text import treespec_dumps, treespec_loads
 
 PyTreeSpec = TreeSpec
 

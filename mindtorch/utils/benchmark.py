@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import mean, median, quantiles
 from typing import Any
 
-from mindtorch.threads import get_num_threads, set_num_threads
+from mindtorch._core.threads import get_num_threads, set_num_threads
 
 __all__ = ["Compare", "Measurement", "Timer"]
 

@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
+from mindtorch._core.device import get_default_device
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.amp.autocast_mode import AutocastAsItIs
-from mindtorch.autograd.engine import backward
-from mindtorch.autograd.execution import running
+from mindtorch.autograd._engine.engine import backward
+from mindtorch.autograd._engine.execution import running
+from mindtorch.autograd._engine.saved_hooks import saved_tensors_hooks
 from mindtorch.autograd.function import Function
 from mindtorch.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
-from mindtorch.autograd.saved_hooks import saved_tensors_hooks
-from mindtorch.device import get_default_device
 from mindtorch.nn.modules.container import Sequential
 from mindtorch.random import states_now, with_states
-from mindtorch.tensor import Tensor
 from mindtorch.utils.checkpoint_log import RunLogs
 from mindtorch.utils.recomputation import CheckpointError as CheckpointError
 from mindtorch.utils.recomputation import Frame
@@ -29,7 +30,6 @@ from mindtorch.utils.selective_checkpoint import SelectiveCheckpointContext as S
 from mindtorch.utils.selective_checkpoint import (
     create_selective_checkpoint_contexts as create_selective_checkpoint_contexts,
 )
-from mindtorch.warning import warn
 
 __all__ = [
     "CheckpointError",

@@ -6,9 +6,9 @@ import traceback
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from mindtorch.dispatch.torch_dispatch import TorchDispatchMode
-from mindtorch.pytree import tree_leaves
-from mindtorch.tensor import Tensor
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.pytree import tree_leaves
+from mindtorch.dispatch.modes.torch_dispatch import TorchDispatchMode
 from mindtorch.utils.recomputation import CheckpointError
 
 _RULE = "-" * 80

@@ -1,5 +1,5 @@
 """The handle that hooks are removed with."""
 
-from mindtorch.autograd.hooks import RemovableHandle
+from mindtorch.autograd._engine.hooks import RemovableHandle
 
 __all__ = ["RemovableHandle"]

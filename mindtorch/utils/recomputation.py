@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import ref
 
-from mindtorch.autograd.execution import running
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.execution import running
+from mindtorch.autograd._engine.history import edge_of, is_view
+from mindtorch.autograd._engine.saved_hooks import saved_tensors_hooks
+from mindtorch.autograd._engine.saved_tensor import SavedTensor, save
 from mindtorch.autograd.grad_mode import enable_grad, no_grad
-from mindtorch.autograd.history import edge_of, is_view
-from mindtorch.autograd.saved_hooks import saved_tensors_hooks
-from mindtorch.autograd.saved_tensor import SavedTensor, save
-from mindtorch.tensor import Tensor
 
 
 class CheckpointError(RuntimeError):

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.pytree import tree_map
+from mindtorch.dispatch.modes.torch_dispatch import TorchDispatchMode
 from mindtorch.dispatch.overloads import OpOverload, OpOverloadPacket, operators
-from mindtorch.dispatch.torch_dispatch import TorchDispatchMode
-from mindtorch.pytree import tree_map
-from mindtorch.tensor import Tensor
 
 
 class CheckpointPolicy(Enum):

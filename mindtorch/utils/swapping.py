@@ -3,8 +3,8 @@
 from typing import Any
 from weakref import getweakrefs, ref
 
-from mindtorch.autograd.accumulate_grad import AccumulateGrad
-from mindtorch.tensor import Tensor, share_version
+from mindtorch._core.tensor import Tensor, share_version
+from mindtorch.autograd._engine.accumulate_grad import AccumulateGrad
 
 _SLOTS = ("_mt_array", "_mt_kind", "_mt_version", "_mt_edge", "_mt_meta", "__class__", "__dict__")
 

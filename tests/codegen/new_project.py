@@ -87,7 +87,7 @@ def write_small_project(root):
         DERIVATIVES,
         tests__samples=SAMPLES,
         mindtorch__backends__meta__rules=RULES,
-        mindtorch__promotion=PROMOTION,
+        mindtorch___core__promotion=PROMOTION,
     )
 
 

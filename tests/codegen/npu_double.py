@@ -13,9 +13,9 @@ import numpy as np
 from codegen.aclnn_table import signatures
 from codegen.errors import Problems
 from codegen.project import Project
+from mindtorch._core.device import device as Device
 from mindtorch.backends.device_array import DeviceFlags
 from mindtorch.backends.meta.array import MetaArray
-from mindtorch.device import device as Device
 from mindtorch.dispatch.registry import kernel_table
 
 NPU = Device("npu", 0)

@@ -6,9 +6,10 @@ from inspect import signature
 from codegen.emit import emit_all
 from codegen.load import load
 from mindtorch.composite import view as composites
-from mindtorch.dispatch import deprecation, registry, versions
+from mindtorch.dispatch import registry, versions
+from mindtorch.dispatch.arguments import deprecation
 from mindtorch.dispatch.methods import as_method
-from mindtorch.dispatch.old_forms import OldForm
+from mindtorch.dispatch.schema.old_forms import OldForm
 from tests.codegen.emitted import definition
 from tests.codegen.project import write_project
 

@@ -10,7 +10,7 @@ from tests.codegen.project import write_project
 
 FUNCTIONAL = "mindtorch/nn/functional.py"
 TOP = "mindtorch/__init__.py"
-TENSOR = "mindtorch/tensor.py"
+TENSOR = "mindtorch/_core/tensor.py"
 
 
 def project(root, ops, derivatives, file, source):

@@ -90,11 +90,12 @@ def test_methods(tmp_path):
 def test_classes_that_are_put_on_tensor(tmp_path):
     """Type checkers find the hand-written methods in front of those of the ops; an op of that name is left out."""
     package = tmp_path / "mindtorch"
-    (package / "methods").mkdir(parents=True)
-    (package / "tensor.py").write_text("class Tensor: ...\n")
-    (package / "methods" / "moving.py").write_text("@extend_tensor\nclass Moving:\n    def max(self): ...\n")
+    for room in ("_core", "_tensor_methods"):
+        (package / room).mkdir(parents=True)
+    (package / "_core" / "tensor.py").write_text("class Tensor: ...\n")
+    (package / "_tensor_methods" / "moving.py").write_text("@extend_tensor\nclass Moving:\n    def max(self): ...\n")
     stub = emit_project(tmp_path, OPS, DERIVATIVES)["mindtorch/_generated/tensor_methods.pyi"]
-    assert "from mindtorch.methods.moving import Moving\n" in stub
+    assert "from mindtorch._tensor_methods.moving import Moving\n" in stub
     assert "class TensorBase(Moving, TensorMethods):\n" in stub
     assert "def mul(" in stub and "def max(" not in stub
 

@@ -197,7 +197,7 @@ def found_in(root, schema, lines, dispatch="dispatch: {CPU: f}"):
         mindtorch__backends__meta__rules=SHAPES,
         mindtorch__backends__meta__more=POOLED,
         mindtorch__backends__batched__rules=BATCHED,
-        mindtorch__promotion=PROMOTION,
+        mindtorch___core__promotion=PROMOTION,
         tests__samples=SAMPLES,
     )
     return diagnostics(root)

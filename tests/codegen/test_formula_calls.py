@@ -39,7 +39,7 @@ OPS = """
 """
 DERIVATIVES = "- name: f(Tensor self, ScalarType? dtype, int dim) -> Tensor\n  self: {}\n"
 TENSOR = {
-    "mindtorch__tensor": (
+    "mindtorch___core__tensor": (
         "class Tensor:\n"
         "    __slots__ = ()\n"
         "    shape = dtype = ndim = None\n"

@@ -5,8 +5,8 @@ import pytest
 from tests.codegen.project import OPS, Case, check_case, diagnostics, write_project
 
 TENSOR = {
-    "mindtorch__tensor": "class Tensor:\n    shape = dtype = None\n",
-    "mindtorch__creation": (
+    "mindtorch___core__tensor": "class Tensor:\n    shape = dtype = None\n",
+    "mindtorch___functions__creation": (
         "@extend_tensor\nclass Methods:\n    def new_zeros(self, size, *, dtype=None): ...\n    conj = new_zeros\n"
     ),
 }
@@ -184,7 +184,7 @@ CASES = (
         """,
         "derivatives.yaml:2:22: error[E061] '_array' is private",
         "write a function of the tensor instead: formulas are made of ops",
-        files=TENSOR | {"mindtorch__creation": "@extend_tensor\nclass Methods:\n    _array = 1\n"},
+        files=TENSOR | {"mindtorch___functions__creation": "@extend_tensor\nclass Methods:\n    _array = 1\n"},
     ),
     Case(
         "constant of a module",
@@ -206,7 +206,8 @@ CASES = (
         """,
         "derivatives.yaml:2:16: error[E061] unknown name 'np': a formula has no modules",
         "write the number, or a constant or function in mindtorch/autograd/formulas.py that uses np",
-        files=TENSOR | {"mindtorch__creation": "@extend_tensor\nclass Methods:\n    def clip(self, limit): ...\n"},
+        files=TENSOR
+        | {"mindtorch___functions__creation": "@extend_tensor\nclass Methods:\n    def clip(self, limit): ...\n"},
     ),
     Case(
         "misspelt keyword",
@@ -543,7 +544,7 @@ USES_NEG = """
     ],
 )
 def test_formulas_that_use_an_entry_that_cannot_be_read_are_not_wrong(right, wrong, code, tmp_path):
-    files = {"mindtorch__tensor": "class Tensor:\n    shape = None\n"}
+    files = {"mindtorch___core__tensor": "class Tensor:\n    shape = None\n"}
     write_project(tmp_path, OPS + "\n" + NEG.replace(right, wrong), USES_NEG, **files)
     assert [found.code for found in diagnostics(tmp_path)] == [code]
 

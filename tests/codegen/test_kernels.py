@@ -271,7 +271,7 @@ def test_a_kernel_that_is_missing_is_noted(tmp_path, name, hint):
 
 RULES = {
     "mindtorch__backends__meta__rules": "def broadcst(): ...\n",
-    "mindtorch__promotion": "RULES: dict = {'defaults': 1, 'first': 2}\n",
+    "mindtorch___core__promotion": "RULES: dict = {'defaults': 1, 'first': 2}\n",
     "tests__samples": "def binry(): ...\n",
 }
 
@@ -280,7 +280,7 @@ RULES = {
     ("file", "error", "hint"),
     [
         ("mindtorch__backends__meta__rules", "ops.yaml:5:10: error[E036] unknown shape rule 'broadcast'", "broadcst"),
-        ("mindtorch__promotion", "ops.yaml:4:14: error[E036] unknown promotion rule 'default'", "defaults"),
+        ("mindtorch___core__promotion", "ops.yaml:4:14: error[E036] unknown promotion rule 'default'", "defaults"),
         ("tests__samples", "ops.yaml:6:12: error[E036] unknown generator of samples 'binary'", "binry"),
     ],
 )

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.buffers import Root
+from mindtorch._core.device import device
 from mindtorch.backends.device_array import DeviceArray
 from mindtorch.backends.fallback import cpu_kernel_for
 from mindtorch.backends.meta.array import MetaArray
-from mindtorch.device import device
 from mindtorch.dispatch.keys import register_backend
 from mindtorch.dispatch.registry import all_ops, kernel_table, register_fallback
-from mindtorch.roots import Root
 
 DEVICE = "privateuseone"
 

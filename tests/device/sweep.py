@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import mindtorch as torch
+from mindtorch._core.storage import UntypedStorage, array_on
+from mindtorch._core.tensor import wrap
 from mindtorch.nn.attention import SDPBackend, sdpa_kernel
-from mindtorch.storage import UntypedStorage, array_on
-from mindtorch.tensor import wrap
 from tests.harness import (
     Outcome,
     arguments_of,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch.dispatch import debug
+from mindtorch.dispatch.modes import debug
 from mindtorch.dispatch.registry import KernelTable
 from tests.harness import (
     REFUSALS,

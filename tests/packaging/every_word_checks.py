@@ -10,9 +10,9 @@ from importlib import import_module
 
 import mindtorch as torch
 from codegen.keys import AUTOCAST_NPU, DTYPES, INPLACE_OPERATORS, OPERATORS, TAGS, UNARY_OPERATORS
-from mindtorch import state
+from mindtorch._core import state
 from mindtorch.autograd import forward_ad
-from mindtorch.dispatch import autocast
+from mindtorch.dispatch.modes import autocast
 from mindtorch.dispatch.registry import find_op
 
 CHECKS = {}

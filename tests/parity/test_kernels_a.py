@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import mindtorch
-from mindtorch import geometry
+from mindtorch._core import geometry
 from mindtorch.backends.cpu import pointwise, reduction, special
 
 aten = torch.ops.aten

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mindtorch
-from mindtorch.printing import printoptions
+from mindtorch._functions.printing import printoptions
 
 DTYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
 LARGEST = {0: 1, 1: 1500, 2: 40, 3: 11, 4: 6}

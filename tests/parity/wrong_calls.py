@@ -11,7 +11,7 @@ import torch
 
 import mindtorch
 from mindtorch.dispatch.registry import OpEntry, all_ops
-from mindtorch.dispatch.schema import Argument
+from mindtorch.dispatch.schema.function_schema import Argument
 
 PLACES = {
     "torch": lambda base: base,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch import aligned
-from mindtorch.roots import root_of, size_of_root
+from mindtorch._core import aligned
+from mindtorch._core.buffers import root_of, size_of_root
 
 MANY = 200_003  # not a multiple of anything
 NEW = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mindtorch
-from mindtorch.dtype import ALL_DTYPES
+from mindtorch._core.dtype import ALL_DTYPES
 from mindtorch.utils.data import default_collate
 from tests.harness import (
     arguments_of,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch.autograd.accumulate_grad import clone_obey_contract, is_stealable, obeys_layout_contract
-from mindtorch.tensor import wrap
+from mindtorch._core.tensor import wrap
+from mindtorch.autograd._engine.accumulate_grad import clone_obey_contract, is_stealable, obeys_layout_contract
 from tests.device.sweep import moved
 
 

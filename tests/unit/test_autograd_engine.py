@@ -7,11 +7,11 @@ import weakref
 import pytest
 
 import mindtorch as torch
-from mindtorch.autograd.execution import Pass, queue_callback
+from mindtorch.autograd._engine.execution import Pass, queue_callback
+from mindtorch.autograd._engine.history import edge_of
+from mindtorch.autograd._engine.node import Node as GeneratedNode
+from mindtorch.autograd._engine.node_base import next_sequence_nr
 from mindtorch.autograd.graph import Node, get_gradient_edge
-from mindtorch.autograd.history import edge_of
-from mindtorch.autograd.node import Node as GeneratedNode
-from mindtorch.autograd.node_base import next_sequence_nr
 
 
 def leaf(*numbers):

@@ -7,7 +7,7 @@ from collections import OrderedDict
 import pytest
 
 import mindtorch as torch
-from mindtorch.autograd.hooks import RemovableHandle
+from mindtorch.autograd._engine.hooks import RemovableHandle
 
 
 def leaf(*numbers):

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import mindtorch as torch
-from mindtorch import state
+from mindtorch._core import state
 
 
 def leaf(*numbers):
@@ -178,14 +178,14 @@ class TestAnomalyMode:
                     y.backward()
 
     def test_nesting(self):
-        is_enabled = torch.autograd.anomaly.is_anomaly_enabled
+        is_enabled = torch.autograd.anomaly_mode.is_anomaly_enabled
         with torch.autograd.set_detect_anomaly(True):
             with torch.autograd.set_detect_anomaly(False):
                 assert not is_enabled()
-            assert is_enabled() and torch.autograd.anomaly.is_anomaly_check_nan_enabled()
+            assert is_enabled() and torch.autograd.anomaly_mode.is_anomaly_check_nan_enabled()
         assert not is_enabled()
         switch = torch.autograd.set_detect_anomaly(True, check_nan=False)
-        assert is_enabled() and not torch.autograd.anomaly.is_anomaly_check_nan_enabled()
+        assert is_enabled() and not torch.autograd.anomaly_mode.is_anomaly_check_nan_enabled()
         with switch:
             pass
         assert not is_enabled()

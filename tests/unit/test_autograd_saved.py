@@ -5,9 +5,9 @@ import weakref
 import pytest
 
 import mindtorch as torch
-from mindtorch.autograd.node import Node
-from mindtorch.autograd.saved_tensor import SavedOutput, SavedTensor, save, save_output, unpack
-from mindtorch.tensor import WrappedNumber
+from mindtorch._core.tensor import WrappedNumber
+from mindtorch.autograd._engine.node import Node
+from mindtorch.autograd._engine.saved_tensor import SavedOutput, SavedTensor, save, save_output, unpack
 
 saved_tensors_hooks = torch.autograd.graph.saved_tensors_hooks
 

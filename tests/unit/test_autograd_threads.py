@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch.autograd.node_base import NodeBase
+from mindtorch.autograd._engine.node_base import NodeBase
 from tests.concurrent import quick_changes, run_together
 
 THREADS = 4

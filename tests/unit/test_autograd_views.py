@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 import mindtorch as torch
-from mindtorch.autograd.history import check_inplace, edge_of, edges_of, mark_written
+from mindtorch.autograd._engine.history import check_inplace, edge_of, edges_of, mark_written
 
 
 def leaf(*numbers):

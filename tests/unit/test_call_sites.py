@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from mindtorch.dispatch.call_sites import written_call
+from mindtorch.dispatch.arguments.call_sites import written_call
 
 
 def form(*args, **kwargs):

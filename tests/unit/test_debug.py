@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch import state
+from mindtorch._core import state
 from mindtorch.backends.cpu import pointwise
-from mindtorch.dispatch import debug
+from mindtorch.dispatch.modes import debug
 from mindtorch.dispatch.registry import KernelTable, kernel_table, register_kernel
 
 
@@ -244,7 +244,7 @@ def test_correct_programs_pass(checking):
 
 
 def test_the_environment_switches_it_on():
-    program = "from mindtorch.dispatch import debug; import mindtorch; mindtorch.ones(2) + 1; print(debug.ON)"
+    program = "from mindtorch.dispatch.modes import debug; import mindtorch; mindtorch.ones(2) + 1; print(debug.ON)"
     for value in ("1", "0"):
         environment = dict(os.environ, MINDTORCH_DEBUG=value, PYTHONPATH=":".join(sys.path))
         command = [sys.executable, "-c", program]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 import mindtorch as torch
-from mindtorch.dispatch.deprecation import OldCall
+from mindtorch.dispatch.arguments.deprecation import OldCall
 from tests.codegen.running import Running
 
 OPS = """

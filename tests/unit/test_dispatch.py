@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.tensor import wrap
 from mindtorch.dispatch import operators
 from mindtorch.dispatch.keys import backend_named, backend_of, register_backend
+from mindtorch.dispatch.modes.trace import show_dispatch_trace
 from mindtorch.dispatch.registry import KernelTable, find_op, kernel_table, register_kernel
-from mindtorch.dispatch.schema import parse_schema
-from mindtorch.dispatch.trace import show_dispatch_trace
-from mindtorch.tensor import wrap
+from mindtorch.dispatch.schema.function_schema import parse_schema
 
 
 class ListArray:

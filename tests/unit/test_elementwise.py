@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
+from mindtorch._core.promotion import INT64
 from mindtorch.backends.cpu.computing import FLOATS, Op, compute, loops
 from mindtorch.backends.cpu.elementwise import binary, unary
 from mindtorch.backends.cpu.refusals import refused
 from mindtorch.dispatch.registry import kernel_table, register_kernel, register_op, unregister_op
-from mindtorch.promotion import INT64
 
 FLOATS_ONLY = Op(loops(np.logaddexp, FLOATS))
 OWN_TEXT = Op(loops(np.exp2, FLOATS), refusals=refused(RuntimeError, "twice takes no {dtype}", INT64))

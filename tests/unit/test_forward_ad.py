@@ -7,7 +7,7 @@ import pytest
 
 import mindtorch as torch
 from mindtorch.autograd.forward_ad import dual_level, enter_inner_level, exit_dual_level, make_dual, unpack_dual
-from mindtorch.dispatch.tangents import ZERO, zeros_for
+from mindtorch.dispatch.modes.tangents import ZERO, zeros_for
 
 
 def numbers(*values):

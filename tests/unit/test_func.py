@@ -7,7 +7,8 @@ import weakref
 import pytest
 
 import mindtorch as torch
-from mindtorch import func, state
+from mindtorch import func
+from mindtorch._core import state
 from mindtorch.autograd import functional
 
 F = torch.nn.functional

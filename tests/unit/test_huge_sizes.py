@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mindtorch
-from mindtorch import aligned
+from mindtorch._core import aligned
 from tests.harness import arguments_of, dtypes_of, function_of, sampled_ops, samples_of
 from tests.harness import outcome as outcome_of
 from tests.huge_calls import CALLS, OWN_LIMITS, outcome

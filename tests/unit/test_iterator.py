@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mindtorch import geometry, iterator
+from mindtorch import iterator
+from mindtorch._core import geometry
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu import pointwise
-from mindtorch.backends.cpu.constants import CONSTANTS
-from mindtorch.quiet import quiet
+from mindtorch.iterator.constants import CONSTANTS
 
 FLOAT = np.dtype(np.float32)
 

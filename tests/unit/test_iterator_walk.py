@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mindtorch
-from mindtorch import threads
+from mindtorch._core import threads
 from mindtorch.iterator import DimCounter, TensorIteratorConfig, layout, reduced_view
 
 FLOAT = np.dtype(np.float32)

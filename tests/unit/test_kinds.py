@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
+from mindtorch._core.fast_path import KINDS, PLAIN_DOUBLE, PLAIN_FLOAT, common_kind, kind_of
+from mindtorch._core.tensor import WrappedNumber
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.kinds import KINDS, PLAIN_DOUBLE, PLAIN_FLOAT, common_kind, kind_of
-from mindtorch.tensor import WrappedNumber
 
 
 def plain(*shape, dtype=torch.float32):

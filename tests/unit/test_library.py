@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
+from mindtorch._core.tensor import wrap
 from mindtorch.dispatch import register_backend
+from mindtorch.dispatch.modes.trace import show_dispatch_trace
 from mindtorch.dispatch.registry import find_op, kernel_table
-from mindtorch.dispatch.trace import show_dispatch_trace
 from mindtorch.library import Library, custom_op, define, impl, opcheck, register_kernel
 from mindtorch.library.checking import OpCheckError
-from mindtorch.tensor import wrap
 
 
 class DeviceArray(np.ndarray):

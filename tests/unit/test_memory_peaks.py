@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 import mindtorch as torch
-from mindtorch.dispatch import debug
+from mindtorch.dispatch.modes import debug
 
 # In debug mode the checks of every call take memory, too.
 pytestmark = pytest.mark.skipif(debug.ON, reason="debug mode looks at more than the op does")

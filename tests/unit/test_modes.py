@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch import state
+from mindtorch._core import state
 from mindtorch.dispatch.registry import KernelTable, kernel_table
 from mindtorch.utils._python_dispatch import (
     TorchDispatchMode,

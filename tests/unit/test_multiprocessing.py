@@ -16,8 +16,8 @@ from multiprocessing.util import Finalize
 import pytest
 
 import mindtorch as torch
-from mindtorch import mapping
-from mindtorch.mapping import mapping_of
+from mindtorch._core import shared_memory
+from mindtorch._core.shared_memory import mapping_of
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at /proc")
 
@@ -169,7 +169,7 @@ def add_up(tensors, total):
 
 
 def test_small_storages_share_a_file(monkeypatch):
-    monkeypatch.setattr(mapping, "_arena", mapping._Arena())  # one that nothing else has memory from
+    monkeypatch.setattr(shared_memory, "_arena", shared_memory._Arena())  # one that nothing else has memory from
     tensors = [torch.full((10,), float(n)).share_memory_() for n in range(300)]
     large = [torch.zeros(2000).share_memory_() for _ in range(2)]
     files = {mapping_of(tensor.untyped_storage()._root) for tensor in tensors}
@@ -227,7 +227,7 @@ class Reference(weakref.ref):
 @pytest.mark.parametrize("make", (lambda: torch.ones(2).share_memory_(), lambda: torch.ones(5000).share_memory_()))
 def test_ctrl_c_while_shared_memory_goes(make, monkeypatch):
     """It is raised where the program can catch it. The signal comes just before the memory goes, in the same list."""
-    monkeypatch.setattr(mapping, "_arena", mapping._Arena())
+    monkeypatch.setattr(shared_memory, "_arena", shared_memory._Arena())
     # Programs that a shell has started in the background ignore it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     printed, caught = [], False

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
+from mindtorch._core.named_result import NamedResult
+from mindtorch._support.op_names import base_of, namespace_of, qualified
 from mindtorch.dispatch import functions_of, ops, register_backend, register_kernel
 from mindtorch.dispatch.dispatcher import call
 from mindtorch.dispatch.keys import device_types
+from mindtorch.dispatch.modes.trace import show_dispatch_trace
 from mindtorch.dispatch.namespace import public_function
 from mindtorch.dispatch.registry import (
     find_op,
@@ -20,9 +23,6 @@ from mindtorch.dispatch.registry import (
     register_op,
     unregister_op,
 )
-from mindtorch.dispatch.trace import show_dispatch_trace
-from mindtorch.named_result import NamedResult
-from mindtorch.op_names import base_of, namespace_of, qualified
 
 NAMES = [
     ("add.Tensor", "aten::add.Tensor", "aten", "add"),

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
+from mindtorch._support.float_errors import quiet
 from mindtorch.overrides import TorchFunctionMode
-from mindtorch.quiet import quiet
 from tests.harness import arguments_of, dtypes_of, function_of, outcome, sampled_ops, samples_of, tensors_in, to_numpy
 from tests.samples import Sample, TensorSpec
 

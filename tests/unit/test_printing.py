@@ -3,7 +3,7 @@
 import pytest
 
 import mindtorch as torch
-from mindtorch.printing import printoptions
+from mindtorch._functions.printing import printoptions
 
 TEXTS = [
     (lambda: torch.tensor(3), "tensor(3)"),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import mindtorch
-from mindtorch import promotion
-from mindtorch.promotion import BFLOAT16, BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, HALF, INT64, RULES, UINT8
+from mindtorch._core import promotion
+from mindtorch._core.promotion import BFLOAT16, BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, HALF, INT64, RULES, UINT8
 
 INT8, INT16, INT32 = (np.dtype(name) for name in ("int8", "int16", "int32"))
 

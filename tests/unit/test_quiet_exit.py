@@ -25,7 +25,7 @@ LEFT = {
     ),
 }
 # Modules are emptied one after the other: some things outlive the modules that they need.
-PLACES = ("t", "np", "t.state")
+PLACES = ("t", "np", "t._core.state")
 HEAD = """
 import builtins, gc, os, sys, threading, time
 import numpy as np

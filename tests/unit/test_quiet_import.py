@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import mindtorch
-from mindtorch import state
+from mindtorch._core import state
 
 AREAS = (
     "amp", "autograd.forward_ad", "autograd.functional", "compiler", "distributions", "func", "library", "nn",
@@ -21,7 +21,7 @@ AREAS = (
 def switches() -> dict[str, str]:
     """What looks at calls after the import of one area after the other, in a new process."""
     program = f"""
-import importlib, mindtorch, mindtorch.state as state
+import importlib, mindtorch, mindtorch._core.state as state
 for area in {AREAS}:
     importlib.import_module("mindtorch." + area)
     mindtorch.ones(3) * mindtorch.nn.Linear(3, 3)(mindtorch.ones(3))

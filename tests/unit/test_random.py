@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 import mindtorch as torch
-from mindtorch.generator import DEFAULT_SEED
+from mindtorch._core.generator import DEFAULT_SEED
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from multiprocessing.reduction import ForkingPickler
 import pytest
 
 import mindtorch as torch
-from mindtorch.mapping import mapping_of, shared_root
-from mindtorch.methods.memory import is_alias_of
+from mindtorch._core.shared_memory import mapping_of, shared_root
+from mindtorch._tensor_methods.memory import is_alias_of
 
 # Those without which nothing can be sent; Windows has only one of them.
 METHODS = [name for name in ("fork", "spawn", "forkserver") if name in multiprocessing.get_all_start_methods()]

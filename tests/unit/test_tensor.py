@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch.tensor import ASK, WrappedNumber, as_operand, view_of, view_outputs, wrap
+from mindtorch._core.tensor import ASK, WrappedNumber, as_operand, view_of, view_outputs, wrap
 
 
 class TestGeometry:

@@ -3,7 +3,7 @@
 import pytest
 
 import mindtorch as torch
-from mindtorch import state
+from mindtorch._core import state
 from mindtorch.dispatch.torch_function import without_torch_function
 from mindtorch.overrides import TorchFunctionMode
 

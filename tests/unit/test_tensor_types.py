@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch.dtype import ALL_DTYPES, from_numpy_dtype
+from mindtorch._core.dtype import ALL_DTYPES, from_numpy_dtype
 
 
 class TestDtype:

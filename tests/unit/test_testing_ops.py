@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
+from mindtorch._core.tensor import wrap
+from mindtorch._support.errors import missing_kernel
 from mindtorch.autograd import Function
 from mindtorch.dispatch.registry import kernel_table, register_kernel, register_op, unregister_op
-from mindtorch.errors import missing_kernel
-from mindtorch.tensor import wrap
 from mindtorch.testing.ops import Maker, OpRow, call, checks
 
 

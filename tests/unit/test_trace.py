@@ -6,8 +6,8 @@ import sys
 import pytest
 
 import mindtorch as torch
-from mindtorch import state
-from mindtorch.dispatch.trace import show_dispatch_trace
+from mindtorch._core import state
+from mindtorch.dispatch.modes.trace import show_dispatch_trace
 from mindtorch.utils._python_dispatch import TorchDispatchMode
 
 PROGRAM = """

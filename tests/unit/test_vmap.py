@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch import state
-from mindtorch.batched_array import BatchedArray, BatchedShape, Level
+from mindtorch._core import state
+from mindtorch._core.batched_array import BatchedArray, BatchedShape, Level
 from mindtorch.func import vmap
 from tests.harness import arguments_of, difference, function_of, inplace_samples, outcome, sampled_ops, variant
 

@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 import mindtorch as torch
-from mindtorch import state
+from mindtorch._core import state
 from mindtorch.composite.batching import REFUSED
 from mindtorch.func import vmap
 from tests.harness import (

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch import nn, state
+from mindtorch import nn
+from mindtorch._core import state
+from mindtorch._support.warnings import warn_once
 from mindtorch.nn import functional as F
-from mindtorch.warning import warn_once
 
 LIBRARY = Path(torch.__file__).parent
 
@@ -28,7 +29,7 @@ def calls_of_warn():
 
 
 def test_every_warning_looks_for_the_line():
-    assert not list(calls_of_warn()), "call mindtorch.warning.warn, which finds the line"
+    assert not list(calls_of_warn()), "call mindtorch._support.warnings.warn, which finds the line"
 
 
 def leaf(*shape):
@@ -129,4 +130,4 @@ def test_frames_of_context_managers_are_left_out():
         with torch.autograd.detect_anomaly():
             pass
     assert [each.filename for each in caught] == [__file__]
-    assert sys.modules["mindtorch.warning"].__file__ not in {each.filename for each in caught}
+    assert sys.modules["mindtorch._support.warnings"].__file__ not in {each.filename for each in caught}

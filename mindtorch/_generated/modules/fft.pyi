@@ -4,10 +4,10 @@ import builtins
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from mindtorch.device import device
-from mindtorch.dtype import dtype
-from mindtorch.layout import layout
-from mindtorch.tensor import Tensor
+from mindtorch._core.device import device
+from mindtorch._core.dtype import dtype
+from mindtorch._core.layout import layout
+from mindtorch._core.tensor import Tensor
 
 __all__ = [
     "fft",

@@ -4,9 +4,9 @@ import builtins
 from collections.abc import Sequence
 from typing import TypeAlias, overload
 
+from mindtorch._core.dtype import dtype
+from mindtorch._core.tensor import Tensor
 from mindtorch._generated import return_types
-from mindtorch.dtype import dtype
-from mindtorch.tensor import Tensor
 
 __all__ = [
     "vector_norm",

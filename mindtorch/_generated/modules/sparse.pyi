@@ -3,7 +3,7 @@
 import builtins
 from typing import TypeAlias
 
-from mindtorch.tensor import Tensor
+from mindtorch._core.tensor import Tensor
 
 __all__ = [
     "sampled_addmm",

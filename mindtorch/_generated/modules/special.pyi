@@ -3,7 +3,7 @@
 import builtins
 from typing import TypeAlias, overload
 
-from mindtorch.tensor import Tensor
+from mindtorch._core.tensor import Tensor
 
 __all__ = [
     "i0e",

@@ -2,10 +2,10 @@
 
 import math
 
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import float32
 from mindtorch.autograd.formulas.common import is_differentiated
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import float32
 
 
 def attention_grads(grad, query, key, value, output, logsumexp, is_causal, attn_mask, scale):

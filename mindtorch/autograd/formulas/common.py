@@ -2,16 +2,16 @@
 
 import math
 
-from mindtorch import state
-from mindtorch.autograd.history import edge_of
+from mindtorch._core import state
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.state import thread
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.errors import derivative_not_implemented
+from mindtorch.autograd._engine.history import edge_of
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.batching import is_batched_at, levels_of_tensor, tensors_in, without_levels
-from mindtorch.dispatch.forward_ad import has_tangents
-from mindtorch.dispatch.level_views import spread_over
-from mindtorch.errors import derivative_not_implemented
-from mindtorch.memory_format import contiguous_format
-from mindtorch.state import thread
-from mindtorch.tensor import Tensor
+from mindtorch.dispatch.modes.batching import is_batched_at, levels_of_tensor, tensors_in, without_levels
+from mindtorch.dispatch.modes.forward_ad import has_tangents
+from mindtorch.dispatch.modes.level_views import spread_over
 
 
 def is_differentiated(*tensors):

@@ -4,9 +4,9 @@ They follow from the product rule for the equation that defines the result: of A
 of A dX = dB - dA X. `g` is a gradient, `^H` the conjugate transpose.
 """
 
+from mindtorch._core.state import thread
 from mindtorch.autograd.formulas.common import conj, has_zeros, in_rows_if_unseen, others_along, real
 from mindtorch.dispatch import ops
-from mindtorch.state import thread
 
 
 def _adjoint(matrix):

@@ -1,7 +1,7 @@
 """Formulas of what fills and copies tensors."""
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
 
 
 def copy_jvp(self_t, src_t):

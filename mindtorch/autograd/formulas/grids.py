@@ -13,9 +13,9 @@ from functools import reduce
 from itertools import product
 from typing import NamedTuple
 
+from mindtorch._core.dtype import int64
 from mindtorch.autograd.formulas.common import sum_of
 from mindtorch.dispatch import ops
-from mindtorch.dtype import int64
 
 _NEAREST, _BICUBIC = 1, 2
 _ZEROS, _REFLECTION = 0, 2

@@ -2,10 +2,10 @@
 
 import math
 
+from mindtorch._core.memory_format import contiguous_format
 from mindtorch.autograd.formulas.common import with_samples_of, wrapped
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.batching import levels_of_tensor
-from mindtorch.memory_format import contiguous_format
+from mindtorch.dispatch.modes.batching import levels_of_tensor
 
 
 def index_backward(grad, shape, indices):

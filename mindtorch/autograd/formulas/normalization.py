@@ -4,7 +4,7 @@ import math
 
 from mindtorch.autograd.formulas.common import channel_dims, is_traced, sum_of, sum_of_given
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.tangents import without_forward_ad
+from mindtorch.dispatch.modes.tangents import without_forward_ad
 
 
 def batch_norm_grads(grad, input, weight, running_mean, running_var, mean, rstd, training, eps, mask):

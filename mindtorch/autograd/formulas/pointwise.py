@@ -2,14 +2,14 @@
 
 import math
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.fast_path import SHORT_CUT_FAILED
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.tensor import Tensor, new_object
 from mindtorch.autograd.formulas.common import conj, is_differentiated, real, zeros_of_any_sample
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dtype import bool as boolean
-from mindtorch.kinds import SHORT_CUT_FAILED
-from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor, new_object
 
 LOG_2 = math.log(2.0)
 LOG_10 = math.log(10.0)

@@ -2,6 +2,8 @@
 
 import math
 
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.state import thread
 from mindtorch.autograd.formulas.common import (
     conj,
     divided,
@@ -17,9 +19,7 @@ from mindtorch.autograd.formulas.common import (
     restore_dims,
 )
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.batching import without_levels
-from mindtorch.memory_format import contiguous_format
-from mindtorch.state import thread
+from mindtorch.dispatch.modes.batching import without_levels
 
 
 def sum_backward(grad, shape, dim, keepdim):

@@ -6,7 +6,7 @@ the products L before and R behind it: tau has -v^H K v, and v has -conj(tau) K 
 
 from mindtorch.autograd.formulas.common import conj
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.batching import levels_of_tensor
+from mindtorch.dispatch.modes.batching import levels_of_tensor
 
 
 def _turned(matrix):

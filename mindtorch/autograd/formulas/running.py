@@ -1,9 +1,9 @@
 """Formulas of running products and of running logarithms of sums."""
 
+from mindtorch._core.dtype import finfo
 from mindtorch.autograd.formulas.common import has_zeros, is_differentiated, others_along
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.batching import without_levels
-from mindtorch.dtype import finfo
+from mindtorch.dispatch.modes.batching import without_levels
 
 
 def _from_the_end(running, tensor, dim):

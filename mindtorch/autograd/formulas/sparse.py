@@ -1,9 +1,9 @@
 """Formulas of sparse tensors."""
 
+from mindtorch._core.layout import strided
+from mindtorch._support.warnings import warn_once
 from mindtorch.autograd.formulas.common import conj
 from mindtorch.dispatch import ops
-from mindtorch.layout import strided
-from mindtorch.warning import warn_once
 
 
 def sparse_values_backward(grad, indices):

@@ -2,8 +2,8 @@
 
 import math
 
+from mindtorch._core.dtype import bfloat16, finfo, float16
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bfloat16, finfo, float16
 
 SQRT_PI = math.sqrt(math.pi)
 SQRT_TWO_PI = math.sqrt(2 * math.pi)

@@ -1,9 +1,9 @@
 """Formulas of eigenvalues and singular values with their vectors, which have none where two values are equal."""
 
+from mindtorch._core.state import thread
 from mindtorch.autograd.formulas.common import conj, real
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.batching import without_levels
-from mindtorch.state import thread
+from mindtorch.dispatch.modes.batching import without_levels
 
 
 def _adjoint(matrix):

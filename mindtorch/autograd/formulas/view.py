@@ -2,11 +2,11 @@
 
 import math
 
+from mindtorch._core.batched_array import is_level_alive, level_numbered, levels_of
+from mindtorch._core.dtype import int64
 from mindtorch.autograd.formulas.common import wrapped
-from mindtorch.batched_array import is_level_alive, level_numbered, levels_of
 from mindtorch.dispatch import ops
-from mindtorch.dispatch.level_views import inside, left, share_memory
-from mindtorch.dtype import int64
+from mindtorch.dispatch.modes.level_views import inside, left, share_memory
 
 
 def permute_backward(grad, dims):

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch.autograd.engine import grad
+from mindtorch._core.dtype import float64
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.engine import grad
 from mindtorch.autograd.gradcheck.arguments import (
     as_tuple,
     check_inputs,
@@ -28,8 +30,6 @@ from mindtorch.autograd.gradcheck.further import (
     check_zero_gradients,
 )
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float64
-from mindtorch.tensor import Tensor
 
 
 def gradcheck(

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.autograd.engine import grad
+from mindtorch.autograd._engine.engine import grad
 from mindtorch.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from mindtorch.autograd.gradcheck.arguments import as_tuple, requires_grad
 from mindtorch.autograd.gradcheck.errors import GradcheckError, not_reentrant

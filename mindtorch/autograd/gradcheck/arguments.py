@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.dtype import complex128, float64
+from mindtorch._core.interop import from_numpy
+from mindtorch._core.layout import sparse_coo, strided
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.dispatch import ops
-from mindtorch.dtype import complex128, float64
-from mindtorch.interop import from_numpy
-from mindtorch.layout import sparse_coo, strided
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 
 def as_tuple(values: Any) -> tuple:

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch.autograd.engine import grad
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.lazy import lazy
+from mindtorch.autograd._engine.engine import grad
 from mindtorch.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from mindtorch.autograd.gradcheck.arguments import as_tuple, sources_of
 from mindtorch.autograd.gradcheck.errors import (
@@ -14,8 +16,6 @@ from mindtorch.autograd.gradcheck.errors import (
 )
 from mindtorch.autograd.gradcheck.numerical import are_close
 from mindtorch.dispatch import ops
-from mindtorch.lazy import lazy
-from mindtorch.tensor import Tensor
 
 _func = lazy("mindtorch.func")
 _BATCH = 2

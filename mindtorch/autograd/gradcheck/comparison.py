@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.generator import Generator
+from mindtorch._core.interop import from_numpy
 from mindtorch.autograd.gradcheck.analytical import ForwardColumns, backward_jacobians, backward_products
 from mindtorch.autograd.gradcheck.arguments import (
     as_tuple,
@@ -29,8 +31,6 @@ from mindtorch.autograd.gradcheck.arguments import (
 from mindtorch.autograd.gradcheck.errors import GradcheckError, in_slow_mode, mismatch
 from mindtorch.autograd.gradcheck.numerical import Differences, vector_of
 from mindtorch.dispatch import ops
-from mindtorch.generator import Generator
-from mindtorch.interop import from_numpy
 
 
 @dataclass(frozen=True, slots=True)

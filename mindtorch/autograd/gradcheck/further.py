@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch.autograd.engine import grad
+from mindtorch._core.generator import Generator
+from mindtorch._core.layout import sparse_coo
+from mindtorch._support.warnings import warn
+from mindtorch.autograd._engine.engine import grad
 from mindtorch.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from mindtorch.autograd.function import Function
 from mindtorch.autograd.gradcheck.arguments import (
@@ -17,9 +20,6 @@ from mindtorch.autograd.gradcheck.arguments import (
 from mindtorch.autograd.gradcheck.errors import GradcheckError, cannot_be_undefined, not_zero_when_undefined
 from mindtorch.autograd.gradcheck.numerical import are_close
 from mindtorch.dispatch import ops
-from mindtorch.generator import Generator
-from mindtorch.layout import sparse_coo
-from mindtorch.warning import warn
 
 # -------------------- gradients of zero --------------------
 

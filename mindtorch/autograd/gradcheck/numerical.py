@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.dtype import complex128, float64
 from mindtorch.autograd.gradcheck.arguments import as_tuple, elements_of, is_sparse, places_of, requires_grad
-from mindtorch.dtype import complex128, float64
 
 
 @dataclass(frozen=True, slots=True)

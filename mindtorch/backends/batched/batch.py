@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.batched_array import BatchedArray, Level
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._support.op_names import base_of
 from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.gradients import AT_ONCE
-from mindtorch.batched_array import BatchedArray, Level
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.iterator import check_apart, check_overlap, may_share
 from mindtorch.iterator.checks import check_result_dtype
-from mindtorch.memory_format import contiguous_format
-from mindtorch.op_names import base_of
 
 Rule = Callable[..., Any]
 Kernel = Callable[..., Any]

@@ -5,12 +5,12 @@ from functools import cache
 from math import prod
 from typing import Any
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.batched_array import BatchedArray
+from mindtorch._core.memory_format import contiguous_format, memory_format, preserve_format
+from mindtorch._support.errors import dim_out_of_range
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, is_array, is_read, run
-from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.registry import find_op
-from mindtorch.errors import dim_out_of_range
-from mindtorch.memory_format import contiguous_format, memory_format, preserve_format
 
 _DIM_NAMES = frozenset(("dim", "dims", "dim0", "dim1", "dim2", "dimension"))
 

@@ -1,6 +1,6 @@
 """What `vmap` cannot do, in torch's words."""
 
-from mindtorch.op_names import base_of, qualified
+from mindtorch._support.op_names import base_of, qualified
 
 
 def inplace_on_unbatched(op: str, depth: int) -> RuntimeError:

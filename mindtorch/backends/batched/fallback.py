@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from mindtorch._core.memory_format import contiguous_format
 from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import Batch, Kernel, Rule, batched, is_array, run
 from mindtorch.backends.batched.pointwise import aligned
-from mindtorch.dispatch.batching import check_not_empty
-from mindtorch.memory_format import contiguous_format
+from mindtorch.dispatch.modes.batching import check_not_empty
 
 
 def one_by_one(op: str, promotion: str | None = None) -> Kernel:

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.dtype import int64
+from mindtorch._core.promotion import BOOL
 from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, memory_class, run
 from mindtorch.backends.batched.dims import array_of_shape
 from mindtorch.backends.batched.fallback import sample_by_sample
 from mindtorch.backends.batched.views import with_dim_at
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dtype import int64
-from mindtorch.promotion import BOOL
 
 
 def gather(op: str, promotion: str) -> Kernel:

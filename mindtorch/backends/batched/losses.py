@@ -4,14 +4,14 @@ from functools import cache
 from math import prod
 from typing import Any
 
+from mindtorch._core.batched_array import BatchedArray
+from mindtorch._core.memory_format import contiguous_format, preserve_format
 from mindtorch.backends.batched.batch import Batch, Kernel, arrays_in, batched, run
 from mindtorch.backends.batched.dims import array_of_shape
 from mindtorch.backends.batched.fallback import sample_by_sample
 from mindtorch.backends.batched.nn import merged
 from mindtorch.backends.batched.pointwise import aligned
-from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.registry import find_op
-from mindtorch.memory_format import contiguous_format, preserve_format
 
 _NONE, _MEAN, _SUM = 0, 1, 2
 

@@ -6,9 +6,9 @@ And factorizations, whose kernels take batches of matrices.
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._core.batched_array import BatchedArray
 from mindtorch.backends.batched.batch import Batch, Kernel, arrays_in, batched, run
 from mindtorch.backends.batched.dims import array_of_shape
-from mindtorch.batched_array import BatchedArray
 
 
 def matmul(op: str, promotion: str) -> Kernel:

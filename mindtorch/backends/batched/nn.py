@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch._core.memory_format import contiguous_format
 from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, run
 from mindtorch.backends.batched.dims import array_of_shape
 from mindtorch.backends.batched.fallback import one_by_one, sample_by_sample
-from mindtorch.memory_format import contiguous_format
 
 Ints = Sequence[int]
 

@@ -3,6 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch._core.batched_array import BatchedArray
+from mindtorch._core.dtype import from_numpy_dtype
+from mindtorch._core.memory_format import contiguous_format, preserve_format
+from mindtorch._core.promotion import BOOL, common_dtype
+from mindtorch._support.op_names import base_of
 from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import (
     Batch,
@@ -15,12 +20,7 @@ from mindtorch.backends.batched.batch import (
     run,
     without_lifts,
 )
-from mindtorch.batched_array import BatchedArray
 from mindtorch.dispatch.registry import find_op
-from mindtorch.dtype import from_numpy_dtype
-from mindtorch.memory_format import contiguous_format, preserve_format
-from mindtorch.op_names import base_of
-from mindtorch.promotion import BOOL, common_dtype
 
 
 def broadcast(op: str, promotion: str) -> Kernel:

@@ -5,9 +5,9 @@ What may be asked of which tensors is checked in mindtorch/composite/batching.py
 
 from typing import Any
 
+from mindtorch._core.memory_format import preserve_format
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, is_array, run
 from mindtorch.backends.batched.pointwise import checked_target
-from mindtorch.memory_format import preserve_format
 
 
 def random_fill(op: str, promotion: str) -> Kernel:

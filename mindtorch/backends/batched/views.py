@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch import geometry, roots
+from mindtorch._core import buffers, geometry
+from mindtorch._core.batched_array import BatchedArray, level_numbered
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._support.errors import dim_out_of_range
 from mindtorch.backends.batched import errors
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, run
 from mindtorch.backends.batched.dims import array_of_shape, shifted, shifted_dims
-from mindtorch.batched_array import BatchedArray, level_numbered
-from mindtorch.errors import dim_out_of_range
-from mindtorch.memory_format import contiguous_format
 
 Ints = Sequence[int]
 
@@ -141,7 +141,7 @@ def with_strides(op: str, promotion: None) -> Kernel:
         steps = geometry.strides_of(samples)
         if batch.level.has_gradients and steps[0] < max(steps[1:], default=0):
             raise errors.samples_inside()
-        start = roots.byte_offset_of(samples) // samples.itemsize
+        start = buffers.byte_offset_of(samples) // samples.itemsize
         _check_within_sample(samples, size, stride, start, start if offset[:1] in ((), (None,)) else offset[0])
         return run(op, samples, (batch.size, *size), (steps[0], *stride), *offset)
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 
+from mindtorch._core.dtype import FROM_NUMPY, finfo
+from mindtorch._core.promotion import BOOL, COMPLEX, UINT8, is_integral, real_number
 from mindtorch.backends.cpu import activations, arithmetic
 from mindtorch.backends.cpu.choosing import clamp
 from mindtorch.backends.cpu.computing import FLOATS, REAL_NUMBERS, Op, compute, loops, widened
 from mindtorch.backends.cpu.elementwise import binary, unary
 from mindtorch.backends.cpu.numbers import checked_number, parameter, wide_parameter
 from mindtorch.backends.cpu.refusals import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, refused
-from mindtorch.dtype import FROM_NUMPY, finfo
 from mindtorch.iterator import check_same_dtype
-from mindtorch.promotion import BOOL, COMPLEX, UINT8, is_integral, real_number
 
 Array = np.ndarray
 Number = complex

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu.arithmetic import at_least, at_most, clamp
 from mindtorch.backends.cpu.blockwise import blockwise
-from mindtorch.backends.cpu.constants import CONSTANTS
-from mindtorch.lazy import lazy
+from mindtorch.iterator.constants import CONSTANTS
 
 special = lazy("scipy.special")
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from mindtorch import iterator
+from mindtorch._core.geometry import contiguous_strides
+from mindtorch._core.strided import allocate, strided, strides_of
+from mindtorch._support.float_errors import quiet
+from mindtorch._support.warnings import warn
 from mindtorch.backends.cpu.precision import widen
-from mindtorch.backends.cpu.strided import allocate, strided, strides_of
 from mindtorch.backends.view_geometry import view_strides
-from mindtorch.geometry import contiguous_strides
-from mindtorch.quiet import quiet
-from mindtorch.warning import warn
 
 Array = np.ndarray
 Indices = Sequence[Array | None]

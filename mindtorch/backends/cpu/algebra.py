@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from mindtorch._core.promotion import BFLOAT16, BOOL, COMPLEX, FLOAT, HALF, INTEGRAL, common_dtype, int_to_float
 from mindtorch.backends.cpu import arithmetic, paired
 from mindtorch.backends.cpu.casting import row_major
 from mindtorch.backends.cpu.computing import FLOATS, NUMBERS, Op, compute, loops
-from mindtorch.backends.cpu.constants import constant
 from mindtorch.backends.cpu.elementwise import binary, binary_with_alpha, unary
 from mindtorch.backends.cpu.numbers import checked_number, is_one
 from mindtorch.backends.cpu.refusals import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTED, not_implemented
-from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, FLOAT, HALF, INTEGRAL, common_dtype, int_to_float
+from mindtorch.iterator.constants import constant
 
 Array = np.ndarray
 Number = complex

@@ -7,7 +7,7 @@ import numpy as np
 
 from mindtorch.backends.cpu.blockwise import blockwise, in_one_go
 from mindtorch.backends.cpu.computing import REAL_NUMBERS
-from mindtorch.backends.cpu.constants import kept_constant
+from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
 

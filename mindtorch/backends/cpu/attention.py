@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import BOOL, FLOATING
+from mindtorch._core.strided import empty_like
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.checks import expect_dtypes, expect_sizes, not_implemented, scalar_name
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.cpu.reducing import as_computed, rounded
-from mindtorch.backends.cpu.strided import empty_like
 from mindtorch.iterator import broadcast_shapes
-from mindtorch.promotion import BOOL, FLOATING
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from mindtorch._support.float_errors import quiet
+from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.precision import deliver, widen
-from mindtorch.lazy import lazy
-from mindtorch.quiet import quiet
 
 scipy_sparse = lazy("scipy.sparse")
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import BFLOAT16, COMPLEX, HALF, int_to_float
+from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu.arithmetic import choose, copy
 from mindtorch.backends.cpu.computing import FLOATS, Op, loops
 from mindtorch.backends.cpu.elementwise import binary, unary
 from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
-from mindtorch.lazy import lazy
-from mindtorch.promotion import BFLOAT16, COMPLEX, HALF, int_to_float
 
 scipy_special = lazy("scipy.special")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import aligned
+from mindtorch._core import aligned
 
 Array = np.ndarray
 

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mindtorch._core.dtype import FROM_NUMPY, bfloat16
+from mindtorch._core.promotion import can_cast
+from mindtorch._support.float_errors import quiet
+from mindtorch._support.warnings import warn_once
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.halves import convert_into, converted
 from mindtorch.backends.cpu.transposing import copy_elements
-from mindtorch.dtype import FROM_NUMPY, bfloat16
 from mindtorch.iterator import needs_resize
-from mindtorch.promotion import can_cast
-from mindtorch.quiet import quiet
-from mindtorch.warning import warn_once
 
 Array = np.ndarray
 

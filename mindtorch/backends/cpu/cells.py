@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.reducing import as_computed, rounded
 from mindtorch.backends.cpu.summing import add_up
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 

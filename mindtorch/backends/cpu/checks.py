@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import errors
-from mindtorch.dtype import FROM_NUMPY
-from mindtorch.dtype import c_name as c_name_of
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.promotion import COMPLEX, is_integral, promote
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.dtype import c_name as c_name_of
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.promotion import COMPLEX, is_integral, promote
+from mindtorch._support import errors
 
 
 def scalar_name(array: Any) -> str:

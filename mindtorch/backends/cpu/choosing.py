@@ -5,18 +5,18 @@ from typing import Any
 import numpy as np
 
 from mindtorch import iterator
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.promotion import BOOL, COMPLEX, UINT8, common_dtype, first, is_integral, real_number
+from mindtorch._core.promotion import where as where_dtype
+from mindtorch._support.float_errors import quiet
+from mindtorch._support.warnings import warn_once
 from mindtorch.backends.cpu import arithmetic
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.computing import FLOATS, NUMBERS, REAL_NUMBERS, Op, compute, loops, widened
 from mindtorch.backends.cpu.elementwise import are_plain, binary
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.refusals import INTEGER_ADDCDIV, INTEGRAL_OR_BOOL, not_implemented, refused
-from mindtorch.dtype import FROM_NUMPY
 from mindtorch.iterator import BLOCK, Builder, Options
-from mindtorch.promotion import BOOL, COMPLEX, UINT8, common_dtype, first, is_integral, real_number
-from mindtorch.promotion import where as where_dtype
-from mindtorch.quiet import quiet
-from mindtorch.warning import warn_once
 
 Array = np.ndarray
 Number = complex

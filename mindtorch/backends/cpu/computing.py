@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, common_dtype
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu import halves
-from mindtorch.backends.cpu.constants import kept_constant
 from mindtorch.backends.cpu.refusals import Refusal, no_loop
 from mindtorch.iterator import BLOCK, Builder, Options, Plan, TensorIterator, may_share
-from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, common_dtype
-from mindtorch.quiet import quiet
+from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
 NumpyDtype = np.dtype[Any]

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mindtorch import aligned
+from mindtorch._core import aligned
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.summing import add_up
-from mindtorch.quiet import quiet
 
 _PATCH_BYTES = 1 << 22
 

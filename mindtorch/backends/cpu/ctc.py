@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.checks import expect_dtypes, expect_sizes, not_implemented, scalar_name
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 Ints = Sequence[int]

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.promotion import BOOL, COMPLEX, DOUBLE, INT64, is_integral, promote
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.arithmetic import log1p_of_complex
 from mindtorch.backends.cpu.reducing import as_computed, one_dim, running_sum, scalar_name, store, sum_dtype
 from mindtorch.backends.cpu.refusals import INTEGRAL_OR_BOOL, not_implemented
-from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import check_distinct
-from mindtorch.promotion import BOOL, COMPLEX, DOUBLE, INT64, is_integral, promote
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 Pair = tuple[Array, Array]

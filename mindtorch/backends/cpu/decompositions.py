@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import errors
+from mindtorch._core.promotion import INT32, complex_of, real_of
+from mindtorch._support import errors
+from mindtorch._support.float_errors import quiet
+from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu.casting import cast, deliver, deliver_castables, deliver_same
 from mindtorch.backends.cpu.checks import no_eigenvalues, not_implemented, scalar_name
 from mindtorch.backends.cpu.precision import widen
-from mindtorch.lazy import lazy
-from mindtorch.promotion import INT32, complex_of, real_of
-from mindtorch.quiet import quiet
 
 lapack = lazy("scipy.linalg.lapack")
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.fast_path import KINDS, SHORT_CUT_FAILED, Kind
+from mindtorch._core.promotion import FLOAT
+from mindtorch._support.float_errors import run_quietly
 from mindtorch.backends.cpu.computing import Loop, Op, compute
-from mindtorch.backends.cpu.constants import CONSTANTS
-from mindtorch.kinds import KINDS, SHORT_CUT_FAILED, Kind
-from mindtorch.promotion import FLOAT
-from mindtorch.quiet import run_quietly
+from mindtorch.iterator.constants import CONSTANTS
 
 Array = np.ndarray
 

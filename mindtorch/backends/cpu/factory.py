@@ -7,29 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import aligned, geometry, iterator, state
-from mindtorch.backends.cpu.casting import cast, copy_into
-from mindtorch.backends.cpu.checks import not_implemented, scalar_name
-from mindtorch.backends.cpu.numbers import filling
-from mindtorch.backends.cpu.ranges import arange_length, arange_values, linspace_values
-from mindtorch.backends.cpu.strided import allocate, formatted_strides, strides_of
-from mindtorch.backends.cpu.strided import empty_like as new_like
-from mindtorch.backends.cpu.transposing import copy_elements
-from mindtorch.device import as_device
-from mindtorch.dispatch.keys import backend_for_device
-from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dtype import FROM_NUMPY
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.layout import strided
-from mindtorch.memory_format import (
+from mindtorch import iterator
+from mindtorch._core import aligned, geometry, state
+from mindtorch._core.device import as_device
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.layout import strided
+from mindtorch._core.memory_format import (
     checked_format,
     contiguous_format,
     memory_format,
     preserve_format,
 )
-from mindtorch.promotion import BFLOAT16, number_dtype, real_number
-from mindtorch.quiet import quiet
-from mindtorch.warning import warn
+from mindtorch._core.promotion import BFLOAT16, number_dtype, real_number
+from mindtorch._core.strided import allocate, formatted_strides, strides_of
+from mindtorch._core.strided import empty_like as new_like
+from mindtorch._support.float_errors import quiet
+from mindtorch._support.warnings import warn
+from mindtorch.backends.cpu.casting import cast, copy_into
+from mindtorch.backends.cpu.checks import not_implemented, scalar_name
+from mindtorch.backends.cpu.numbers import filling
+from mindtorch.backends.cpu.ranges import arange_length, arange_values, linspace_values
+from mindtorch.backends.cpu.transposing import copy_elements
+from mindtorch.dispatch.keys import backend_for_device
+from mindtorch.dispatch.registry import kernel_table
 
 Array = np.ndarray
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.strided import allocate
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.casting import deliver
 from mindtorch.backends.cpu.checks import scalar_name
-from mindtorch.backends.cpu.strided import allocate
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.geometry import check_sizes, wrap_dim
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.casting import deliver
 from mindtorch.backends.cpu.checks import (
     expect_dtype,
@@ -16,8 +18,6 @@ from mindtorch.backends.cpu.checks import (
     not_implemented,
 )
 from mindtorch.backends.cpu.precision import widen
-from mindtorch.geometry import check_sizes, wrap_dim
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 Ints = Sequence[int]

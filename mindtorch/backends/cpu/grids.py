@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.checks import expect_dtype, expect_float, expect_sizes
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.grid_checks import BICUBIC, NEAREST, check_grid, check_modes
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 

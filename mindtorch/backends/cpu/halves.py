@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.promotion import BFLOAT16, FLOAT, HALF
-from mindtorch.quiet import quiet
+from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF
+from mindtorch._support.float_errors import quiet
 
 Array = np.ndarray
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import aligned
+from mindtorch._core import aligned
+from mindtorch._core.promotion import BOOL, FLOAT, INT64
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.cpu.ranges import linspace_values
 from mindtorch.backends.cpu.reducing import scalar_name, store
-from mindtorch.promotion import BOOL, FLOAT, INT64
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 Pair = tuple[Array, Array]

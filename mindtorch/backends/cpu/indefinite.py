@@ -8,12 +8,12 @@ import math
 
 import numpy as np
 
-from mindtorch import errors
+from mindtorch._core.promotion import INT32
+from mindtorch._support import errors
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.casting import deliver_same
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.decompositions import check_square, columns_of
-from mindtorch.promotion import INT32
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 

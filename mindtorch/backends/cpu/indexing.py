@@ -4,7 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mindtorch import aligned, geometry, iterator
+from mindtorch import iterator
+from mindtorch._core import aligned, geometry
+from mindtorch._core.strided import allocate
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu import view
 from mindtorch.backends.cpu.advanced import (
@@ -37,9 +40,7 @@ from mindtorch.backends.cpu.scattering import scatter_named as scatter_named
 from mindtorch.backends.cpu.scattering import scatter_reduce as scatter_reduce
 from mindtorch.backends.cpu.scattering import scatter_value as scatter_value
 from mindtorch.backends.cpu.scattering import scatter_value_named as scatter_value_named
-from mindtorch.backends.cpu.strided import allocate
 from mindtorch.backends.cpu.targets import check_index_rows, check_range, contiguous_target, target_of
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 

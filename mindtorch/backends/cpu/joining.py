@@ -5,15 +5,17 @@ from functools import reduce
 
 import numpy as np
 
-from mindtorch import aligned, errors, geometry, iterator
+from mindtorch import iterator
+from mindtorch._core import aligned, geometry
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.promotion import FLOAT, can_convert, promote
+from mindtorch._core.strided import allocate, empty_like
+from mindtorch._support import errors
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import cast, deliver, deliver_same
-from mindtorch.backends.cpu.strided import allocate, empty_like
 from mindtorch.backends.cpu.view import slice as slice_of
 from mindtorch.backends.cpu.view import unsqueeze, view
-from mindtorch.dtype import FROM_NUMPY
-from mindtorch.memory_format import contiguous_format
-from mindtorch.promotion import FLOAT, can_convert, promote
 
 Array = np.ndarray
 

@@ -5,7 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry, iterator
+from mindtorch import iterator
+from mindtorch._core import geometry
+from mindtorch._core.fast_path import SHORT_CUT_FAILED
+from mindtorch._core.promotion import FLOAT
+from mindtorch._support.float_errors import quiet, run_quietly
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import cast, check_same, deliver
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name, times
@@ -31,9 +35,6 @@ from mindtorch.backends.cpu.reflections import geqrf as geqrf
 from mindtorch.backends.cpu.reflections import householder_product as householder_product
 from mindtorch.backends.cpu.reflections import ormqr as ormqr
 from mindtorch.backends.cpu.view import type_name
-from mindtorch.kinds import SHORT_CUT_FAILED
-from mindtorch.promotion import FLOAT
-from mindtorch.quiet import quiet, run_quietly
 
 Array = np.ndarray
 Product = Callable[[Array, Array], Array]

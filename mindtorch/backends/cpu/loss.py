@@ -6,7 +6,10 @@ from math import prod
 
 import numpy as np
 
-from mindtorch import aligned
+from mindtorch._core import aligned
+from mindtorch._core.promotion import common_dtype
+from mindtorch._core.strided import empty_like
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.ctc import ctc_loss as ctc_loss
 from mindtorch.backends.cpu.ctc import ctc_loss_backward as ctc_loss_backward
@@ -14,7 +17,6 @@ from mindtorch.backends.cpu.ctc import ctc_loss_backward_tensor as ctc_loss_back
 from mindtorch.backends.cpu.ctc import ctc_loss_tensor as ctc_loss_tensor
 from mindtorch.backends.cpu.halves import converted
 from mindtorch.backends.cpu.precision import check_out, deliver, deliver_all, deliver_cast, widen
-from mindtorch.backends.cpu.strided import empty_like
 from mindtorch.backends.cpu.summing import add_up
 from mindtorch.iterator import (
     broadcast_shapes,
@@ -24,8 +26,6 @@ from mindtorch.iterator import (
     new_array,
     result_layout,
 )
-from mindtorch.promotion import common_dtype
-from mindtorch.quiet import quiet
 
 NONE, MEAN, SUM = 0, 1, 2
 

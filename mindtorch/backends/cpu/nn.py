@@ -9,7 +9,10 @@ from math import prod
 
 import numpy as np
 
-from mindtorch import aligned, geometry
+from mindtorch._core import aligned, geometry
+from mindtorch._core.strided import empty_like, laid_out
+from mindtorch._support.float_errors import quiet
+from mindtorch._support.lazy import lazy
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import checks, normalization, random
 from mindtorch.backends.cpu.attention import flash_attention as flash_attention
@@ -72,7 +75,6 @@ from mindtorch.backends.cpu.quantizing import fake_quantize_per_channel as fake_
 from mindtorch.backends.cpu.quantizing import fake_quantize_per_tensor as fake_quantize_per_tensor
 from mindtorch.backends.cpu.quantizing import fake_quantize_per_tensor_of_tensors as fake_quantize_per_tensor_of_tensors
 from mindtorch.backends.cpu.stepping import adamw_step as adamw_step
-from mindtorch.backends.cpu.strided import empty_like, laid_out
 from mindtorch.backends.cpu.summing import add_up
 from mindtorch.backends.cpu.unfolding import col2im as col2im
 from mindtorch.backends.cpu.unfolding import im2col as im2col
@@ -102,8 +104,6 @@ from mindtorch.backends.cpu.upsampling import upsample_nearest_exact3d as upsamp
 from mindtorch.backends.cpu.upsampling import upsample_nearest_exact3d_backward as upsample_nearest_exact3d_backward
 from mindtorch.backends.cpu.upsampling import upsample_trilinear3d as upsample_trilinear3d
 from mindtorch.backends.cpu.upsampling import upsample_trilinear3d_backward as upsample_trilinear3d_backward
-from mindtorch.lazy import lazy
-from mindtorch.quiet import quiet
 
 scipy_sparse = lazy("scipy.sparse")
 

@@ -6,8 +6,8 @@ from math import prod
 
 import numpy as np
 
-from mindtorch.backends.cpu.constants import kept_constant
 from mindtorch.backends.cpu.summing import add_up, add_up_rows, dot_rows, doubtful, recentred
+from mindtorch.iterator.constants import kept_constant
 
 Triple = tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.dtype import ALL_DTYPES, FROM_NUMPY, c_name, finfo
+from mindtorch._core.promotion import BOOL, common_dtype, is_integral, real_number
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.computing import FLOATS, widened
-from mindtorch.backends.cpu.constants import check_width, kept_constant
-from mindtorch.dtype import ALL_DTYPES, FROM_NUMPY, c_name, finfo
-from mindtorch.promotion import BOOL, common_dtype, is_integral, real_number
+from mindtorch.iterator.constants import check_width, kept_constant
 
 
 def checked_number(number: Any, dtype: np.dtype) -> np.ndarray:

@@ -6,20 +6,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from mindtorch.backends.cpu import arithmetic, paired, parts
-from mindtorch.backends.cpu.checks import c_name
-from mindtorch.backends.cpu.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
-from mindtorch.backends.cpu.elementwise import binary, is_plain, unary
-from mindtorch.backends.cpu.refusals import (
-    INTEGRAL_OR_BOOL,
-    ONLY_FLOATING,
-    ONLY_INTEGRAL,
-    not_implemented,
-    refused,
-)
-from mindtorch.backends.cpu.strided import empty_like
-from mindtorch.dtype import FROM_NUMPY
-from mindtorch.promotion import (
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.promotion import (
     BFLOAT16,
     BOOL,
     COMPLEX,
@@ -33,6 +21,18 @@ from mindtorch.promotion import (
     int_to_float,
     is_integral,
     to_bool,
+)
+from mindtorch._core.strided import empty_like
+from mindtorch.backends.cpu import arithmetic, paired, parts
+from mindtorch.backends.cpu.checks import c_name
+from mindtorch.backends.cpu.computing import FLOATS, REAL_NUMBERS, Op, compute, loops
+from mindtorch.backends.cpu.elementwise import binary, is_plain, unary
+from mindtorch.backends.cpu.refusals import (
+    INTEGRAL_OR_BOOL,
+    ONLY_FLOATING,
+    ONLY_INTEGRAL,
+    not_implemented,
+    refused,
 )
 
 Array = np.ndarray

@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import aligned
+from mindtorch._core import aligned
+from mindtorch._core.promotion import BOOL, COMPLEX, INT64, real_number
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.reducing import as_computed, nonempty_dims, one_dim, scalar_name, store
 from mindtorch.backends.cpu.refusals import Refusals, not_implemented
 from mindtorch.iterator import check_apart, check_distinct, reduced_dims
-from mindtorch.promotion import BOOL, COMPLEX, INT64, real_number
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 Pair = tuple[Array, Array]

@@ -10,13 +10,14 @@ from math import prod
 
 import numpy as np
 
-from mindtorch import errors, geometry
+from mindtorch._core import geometry
+from mindtorch._core.strided import laid_out
+from mindtorch._support import errors
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.precision import check_out, deliver
 from mindtorch.backends.cpu.resampling import Taps, gather_all, scatter_all
-from mindtorch.backends.cpu.strided import laid_out
-from mindtorch.quiet import quiet
 
 _AXES = {1: "W", 2: "HW", 3: "DHW"}
 Edge = Callable[[np.ndarray, int], np.ndarray]

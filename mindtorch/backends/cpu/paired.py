@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mindtorch._core.promotion import FLOAT
 from mindtorch.backends.cpu.blockwise import blockwise
-from mindtorch.promotion import FLOAT
 
 Array = np.ndarray
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import BFLOAT16, BOOL, COMPLEX, HALF, INTEGRAL, int_to_float, real_of, to_bool
+from mindtorch._core.strided import empty_like
 from mindtorch.backends.cpu import activations, arithmetic, halves
 from mindtorch.backends.cpu.activation_kernels import (
     celu,
@@ -98,8 +100,6 @@ from mindtorch.backends.cpu.refusals import (
     not_implemented,
     refused,
 )
-from mindtorch.backends.cpu.strided import empty_like
-from mindtorch.promotion import BFLOAT16, BOOL, COMPLEX, HALF, INTEGRAL, int_to_float, real_of, to_bool
 
 __all__ = [
     "add", "addcdiv", "addcmul", "bitwise_left_shift", "bitwise_right_shift", "celu", "clamp", "clamp_max",

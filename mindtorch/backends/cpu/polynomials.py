@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import BFLOAT16, COMPLEX, FLOAT, HALF, int_to_float
 from mindtorch.backends.cpu.computing import FLOATS, Op, compute, loops
 from mindtorch.backends.cpu.refusals import not_implemented
-from mindtorch.promotion import BFLOAT16, COMPLEX, FLOAT, HALF, int_to_float
 
 Array = np.ndarray
 Next = Callable[[Array, int, Array, Array], Array]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mindtorch._core.strided import strided
 from mindtorch.backends.cpu.pooling_checks import (
     check_input,
     check_output,
@@ -17,7 +18,6 @@ from mindtorch.backends.cpu.pooling_checks import (
     check_window,
     sides_of,
 )
-from mindtorch.backends.cpu.strided import strided
 
 Dims = tuple[int, ...]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mindtorch._core.geometry import wrap_dim
 from mindtorch.backends.cpu import checks
-from mindtorch.geometry import wrap_dim
 
 Dims = tuple[int, ...]
 

@@ -7,12 +7,13 @@ from math import prod
 
 import numpy as np
 
-from mindtorch import aligned, errors
+from mindtorch._core import aligned
+from mindtorch._core.strided import laid_out
+from mindtorch._support import errors
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import adaptive_pooling, checks, pooling
 from mindtorch.backends.cpu.precision import check_out, deliver, widen
-from mindtorch.backends.cpu.strided import laid_out
-from mindtorch.quiet import quiet
 
 Pair = tuple[np.ndarray, np.ndarray]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from mindtorch._core.promotion import FLOAT
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.halves import convert_into, converted
 from mindtorch.iterator import needs_resize
-from mindtorch.promotion import FLOAT
 
 Arrays = tuple[np.ndarray | None, ...]
 

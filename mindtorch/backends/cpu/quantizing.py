@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import aligned, geometry
+from mindtorch._core import aligned, geometry
+from mindtorch._core.promotion import FLOAT
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.cpu.reducing import store
-from mindtorch.promotion import FLOAT
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 Pair = tuple[Array, Array]

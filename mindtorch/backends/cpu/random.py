@@ -10,7 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry, iterator
+from mindtorch import iterator
+from mindtorch._core import geometry
+from mindtorch._core.dtype import bfloat16, float16, float32, float64
+from mindtorch._core.generator import Generator, Window, default_generator
+from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name
 from mindtorch.backends.cpu.fused import fused_multiply_add
@@ -21,9 +25,6 @@ from mindtorch.backends.cpu.sampling import binomial as binomial
 from mindtorch.backends.cpu.sampling import poisson as poisson
 from mindtorch.backends.cpu.sampling import sample_dirichlet as sample_dirichlet
 from mindtorch.backends.cpu.sampling import standard_gamma as standard_gamma
-from mindtorch.dtype import bfloat16, float16, float32, float64
-from mindtorch.generator import Generator, Window, default_generator
-from mindtorch.lazy import lazy
 
 lapack = lazy("scipy.linalg.lapack")
 

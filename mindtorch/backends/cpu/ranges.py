@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import aligned, geometry
+from mindtorch._core import aligned, geometry
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.fused import fused_multiply_add
 from mindtorch.backends.cpu.numbers import checked_number

@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry, iterator
+from mindtorch import iterator
+from mindtorch._core import geometry
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.promotion import DOUBLE, FLOAT, INT64, is_integral
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.computing import widened
 from mindtorch.backends.cpu.halves import convert_into, converted
-from mindtorch.dtype import FROM_NUMPY
-from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import reduced_dims
-from mindtorch.promotion import DOUBLE, FLOAT, INT64, is_integral
 
 Array = np.ndarray
 NumpyDtype = np.dtype[Any]

@@ -5,7 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import aligned
+from mindtorch._core import aligned
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.promotion import (
+    BOOL,
+    COMPLEX,
+    DOUBLE,
+    FLOAT,
+    INT64,
+    UINT8,
+    can_convert,
+    float_of,
+    is_integral,
+    real_of,
+)
+from mindtorch._support.float_errors import quiet, run_quietly
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.computing import widened
 from mindtorch.backends.cpu.cumulative import cummax, cummin, cumprod, cumsum, logcumsumexp
@@ -44,21 +58,7 @@ from mindtorch.backends.cpu.softmax import (
 from mindtorch.backends.cpu.sorting import sort, sort_stable, topk
 from mindtorch.backends.cpu.spread import std, std_mean, var, var_mean
 from mindtorch.backends.cpu.summing import ONES, add_up, add_up_directly, add_up_rows, can_add_up_directly
-from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import check_distinct, check_result_dtype, reduced_dims
-from mindtorch.promotion import (
-    BOOL,
-    COMPLEX,
-    DOUBLE,
-    FLOAT,
-    INT64,
-    UINT8,
-    can_convert,
-    float_of,
-    is_integral,
-    real_of,
-)
-from mindtorch.quiet import quiet, run_quietly
 
 __all__ = [
     "aminmax",

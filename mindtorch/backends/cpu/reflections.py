@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.casting import deliver, deliver_castable, deliver_castables
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.decompositions import columns_of
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 

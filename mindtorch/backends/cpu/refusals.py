@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.promotion import BOOL, COMPLEX, FLOATING, INTEGRAL
+from mindtorch._support.op_names import base_of
 from mindtorch.dispatch.registry import ops_with_kernel
-from mindtorch.dtype import FROM_NUMPY
-from mindtorch.op_names import base_of
-from mindtorch.promotion import BOOL, COMPLEX, FLOATING, INTEGRAL
 
 INTEGRAL_OR_BOOL = (BOOL, *INTEGRAL)
 ONLY_FLOATING = (*INTEGRAL_OR_BOOL, *COMPLEX)

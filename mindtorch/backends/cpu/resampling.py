@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mindtorch.lazy import lazy
+from mindtorch._support.lazy import lazy
 
 scipy_sparse = lazy("scipy.sparse")
 

@@ -7,9 +7,9 @@ torch uses there: a series, an expansion around the mean, or a ratio of polynomi
 
 import numpy as np
 
+from mindtorch._support.float_errors import quiet
+from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu.checks import not_implemented
-from mindtorch.lazy import lazy
-from mindtorch.quiet import quiet
 
 special = lazy("scipy.special")
 

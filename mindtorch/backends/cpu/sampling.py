@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from mindtorch import iterator
+from mindtorch._core.generator import Generator, default_generator
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.normal import normal_from_pairs
-from mindtorch.generator import Generator, default_generator
 
 Array = np.ndarray
 

@@ -5,7 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import aligned, geometry, iterator
+from mindtorch import iterator
+from mindtorch._core import aligned, geometry
+from mindtorch._support.float_errors import quiet
+from mindtorch._support.warnings import warn_once
 from mindtorch.backends.cpu.advanced import add_at, add_at_exactly
 from mindtorch.backends.cpu.casting import check_same, deliver_same
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
@@ -18,8 +21,6 @@ from mindtorch.backends.cpu.targets import (
     contiguous_target,
     target_of,
 )
-from mindtorch.quiet import quiet
-from mindtorch.warning import warn_once
 
 Array = np.ndarray
 Key = tuple[Array, ...]

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import INT32, INT64, common_dtype
+from mindtorch._support.warnings import warn_once
 from mindtorch.backends.cpu.casting import deliver, deliver_same
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.precision import widen
-from mindtorch.promotion import INT32, INT64, common_dtype
-from mindtorch.warning import warn_once
 
 Array = np.ndarray
 

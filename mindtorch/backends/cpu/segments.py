@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import aligned, geometry
+from mindtorch._core import aligned, geometry
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.precision import widen
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 

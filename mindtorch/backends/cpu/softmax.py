@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF
+from mindtorch._support.float_errors import quiet, run_quietly
 from mindtorch.backends.cpu.checks import expect_dtype
 from mindtorch.backends.cpu.computing import FLOATS
 from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
 from mindtorch.backends.cpu.summing import add_up
-from mindtorch.dtype import dtype as Dtype
 from mindtorch.iterator import BLOCK, check_distinct
-from mindtorch.promotion import BFLOAT16, FLOAT, HALF
-from mindtorch.quiet import quiet, run_quietly
 
 Array = np.ndarray
 Step = Callable[..., None]

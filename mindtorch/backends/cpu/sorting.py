@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.promotion import BOOL, COMPLEX, INT64
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.arithmetic import RANGES
 from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.refusals import refused
 from mindtorch.iterator import new_array
-from mindtorch.promotion import BOOL, COMPLEX, INT64
-from mindtorch.quiet import quiet
 
 Array = np.ndarray
 Pair = tuple[Array, Array]

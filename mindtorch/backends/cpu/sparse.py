@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import errors
+from mindtorch._core.layout import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
+from mindtorch._core.layout import sparse_coo as coo_layout
+from mindtorch._support import errors
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 from mindtorch.backends.sparsecsrcpu.conversion import to_layout
 from mindtorch.backends.sparsecsrcpu.sparse import masked
-from mindtorch.layout import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
-from mindtorch.layout import sparse_coo as coo_layout
 
 Array = np.ndarray
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import COMPLEX, int_to_float
+from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu import activations
 from mindtorch.backends.cpu.arithmetic import choose
 from mindtorch.backends.cpu.bessel import (
@@ -52,8 +54,6 @@ from mindtorch.backends.cpu.polynomials import (
     shifted_chebyshev_polynomial_w,
 )
 from mindtorch.backends.cpu.refusals import not_implemented
-from mindtorch.lazy import lazy
-from mindtorch.promotion import COMPLEX, int_to_float
 
 __all__ = [
     "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0",

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.backends.cpu.constants import kept_constant
+from mindtorch._core.promotion import COMPLEX, is_integral, real_number, real_of
+from mindtorch._support.float_errors import quiet
+from mindtorch._support.warnings import warn
 from mindtorch.backends.cpu.reducing import as_computed, count, store
 from mindtorch.backends.cpu.summing import (
     add_up,
@@ -16,9 +18,7 @@ from mindtorch.backends.cpu.summing import (
     recentred,
 )
 from mindtorch.iterator import check_result_dtype, reduced_dims, reduced_shape
-from mindtorch.promotion import COMPLEX, is_integral, real_number, real_of
-from mindtorch.quiet import quiet
-from mindtorch.warning import warn
+from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
 Dims = Any

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.precision import widen
-from mindtorch.quiet import quiet
 
 
 def adamw_step(input, exp_avg, exp_avg_sq, max_exp_avg_sq, gradient, step, lr, beta1, beta2, weight_decay, eps):

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import aligned
-from mindtorch.backends.cpu.constants import kept_constant
-from mindtorch.promotion import DOUBLE, FLOAT
+from mindtorch._core import aligned
+from mindtorch._core.promotion import DOUBLE, FLOAT
+from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
 

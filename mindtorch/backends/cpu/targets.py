@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from mindtorch import aligned, iterator
+from mindtorch import iterator
+from mindtorch._core import aligned
+from mindtorch._core.strided import empty_like
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.backends.cpu.checks import scalar_name
-from mindtorch.backends.cpu.strided import empty_like
 
 Array = np.ndarray
 

@@ -7,10 +7,10 @@ from math import prod
 
 import numpy as np
 
-from mindtorch import aligned
+from mindtorch._core import aligned
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.convolution import Geometry, crop, fold, pad, windows
-from mindtorch.quiet import quiet
 
 Ints = Sequence[int]
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.strided import laid_out
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import checks, resampling
 from mindtorch.backends.cpu.precision import check_out, deliver, widen
 from mindtorch.backends.cpu.resampling import Kind, Side, Taps
-from mindtorch.backends.cpu.strided import laid_out
-from mindtorch.quiet import quiet
 
 _AXES = {1: "W", 2: "HW", 3: "DHW"}
 _WIDE_ONLY = (resampling.smooth_linear, resampling.smooth_cubic, resampling.smooth_lanczos)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import aligned, geometry
+from mindtorch._core import aligned, geometry
+from mindtorch._core.batched_array import BatchedArray, level_numbered
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.strided import Array, laid_out, storage_of, strided, strides_of
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import copy_into, deliver_same
-from mindtorch.backends.cpu.strided import Array, laid_out, storage_of, strided, strides_of
-from mindtorch.batched_array import BatchedArray, level_numbered
-from mindtorch.dtype import FROM_NUMPY
 from mindtorch.iterator import check_distinct, is_expanded
 
 _ALL = builtins.slice(None)

@@ -6,14 +6,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch import errors
+from mindtorch._core.buffers import Root
+from mindtorch._core.device import META
+from mindtorch._core.device import device as Device
+from mindtorch._core.geometry import check_numel, check_strided_room
+from mindtorch._support import errors
 from mindtorch.backends.device_array import DeviceArray, byte_strides, extent_in_bytes
 from mindtorch.backends.trials import Trials
-from mindtorch.device import META
-from mindtorch.device import device as Device
 from mindtorch.dispatch.keys import register_backend
-from mindtorch.geometry import check_numel, check_strided_room
-from mindtorch.roots import Root
 
 
 class MetaRoot(Root):

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import iterator
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.promotion import BOOL, RULES
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.meta.layout import elementwise_layout
 from mindtorch.backends.meta.results import Kernel, deliver, is_array
-from mindtorch.dtype import FROM_NUMPY
-from mindtorch.promotion import BOOL, RULES
 
 
 def broadcast(promotion: str, operands: int = 3) -> Kernel:

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.device import as_device
+from mindtorch._core.dtype import FROM_NUMPY
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.meta.rules import like
-from mindtorch.device import as_device
 from mindtorch.dispatch.keys import backend_for_device
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dtype import FROM_NUMPY
 
 _shaped_like = like(None)
 

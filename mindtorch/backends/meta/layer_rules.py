@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch._core.promotion import DOUBLE
 from mindtorch.backends.grid_checks import check_grid
 from mindtorch.backends.meta.results import Kernel, new
-from mindtorch.promotion import DOUBLE
 
 _SUM, _MAX = 0, 2
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry, iterator
+from mindtorch import iterator
+from mindtorch._core import geometry
 
 Shape = tuple[int, ...]
 

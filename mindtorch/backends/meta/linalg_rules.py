@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import iterator
+from mindtorch._core.geometry import contiguous_strides
+from mindtorch._core.promotion import INT32, complex_of, real_of
 from mindtorch.backends import view_geometry
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.meta.results import Kernel, Shape, deliver, deliver_all
-from mindtorch.geometry import contiguous_strides
-from mindtorch.promotion import INT32, complex_of, real_of
 
 
 def _columns(shape: Sequence[int]) -> Shape:

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from mindtorch import geometry, iterator
+from mindtorch import iterator
+from mindtorch._core import geometry
+from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF, INT64, common_dtype
 from mindtorch.backends import image_layout
 from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, is_array, new
-from mindtorch.promotion import BFLOAT16, FLOAT, HALF, INT64, common_dtype
 
 Ints = Sequence[int]
 

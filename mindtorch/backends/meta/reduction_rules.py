@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch import iterator
+from mindtorch._core.promotion import INT32, INT64, real_of
 from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, is_array
-from mindtorch.promotion import INT32, INT64, real_of
 
 
 def aminmax(promotion: str) -> Kernel:

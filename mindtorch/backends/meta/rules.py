@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import errors, geometry, iterator, state
+from mindtorch import iterator
+from mindtorch._core import geometry, state
+from mindtorch._core.batched_array import BatchedArray, level_numbered
+from mindtorch._core.device import as_device
+from mindtorch._core.device import device as Device
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.memory_format import channels_last, contiguous_format, memory_format, preserve_format
+from mindtorch._core.promotion import BOOL, INT32, INT64, RULES, common_dtype, complex_of, number_dtype, real_of
+from mindtorch._support import errors
 from mindtorch.backends import view_geometry
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.meta.elementwise_rules import broadcast as broadcast
@@ -86,13 +94,7 @@ from mindtorch.backends.meta.reduction_rules import rank as rank
 from mindtorch.backends.meta.reduction_rules import searchsorted as searchsorted
 from mindtorch.backends.meta.reduction_rules import spread_and_mean as spread_and_mean
 from mindtorch.backends.meta.results import Kernel, deliver, deliver_all, new
-from mindtorch.batched_array import BatchedArray, level_numbered
-from mindtorch.device import as_device
-from mindtorch.device import device as Device
 from mindtorch.dispatch.registry import kernels_in
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.memory_format import channels_last, contiguous_format, memory_format, preserve_format
-from mindtorch.promotion import BOOL, INT32, INT64, RULES, common_dtype, complex_of, number_dtype, real_of
 
 __all__ = [
     "adaptive_avg_pool2d",

@@ -7,10 +7,10 @@ from importlib import import_module
 
 import numpy as np
 
-from mindtorch.device import accelerators
-from mindtorch.device import device as Device
-from mindtorch.generator import Generator, OfDevices, of_devices, seeders
-from mindtorch.roots import Pinner, makers, on_demand, pinners
+from mindtorch._core.buffers import Pinner, makers, on_demand, pinners
+from mindtorch._core.device import accelerators
+from mindtorch._core.device import device as Device
+from mindtorch._core.generator import Generator, OfDevices, of_devices, seeders
 
 
 def _register() -> None:

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.buffers import Root
+from mindtorch._core.device import as_device
+from mindtorch._core.device import device as Device
+from mindtorch._core.layout import strided
 from mindtorch.backends.device_array import DeviceArray, DeviceFlags, byte_strides, extent_in_bytes
 from mindtorch.backends.npu.runtime import allocator, copies, device, stream
 from mindtorch.backends.npu.runtime.allocator import Block
-from mindtorch.device import as_device
-from mindtorch.device import device as Device
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.layout import strided
-from mindtorch.roots import Root
 
 _devices: dict[int, Device] = {}
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
+from mindtorch._core.promotion import BOOL, INT32, INT64
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.chip import is_younger
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, check_same_device, copied
 from mindtorch.backends.npu.steps import FLOATS, bag_numbers, converted, like, narrowed, shaped, zeroed
-from mindtorch.promotion import BOOL, INT32, INT64
 
 _bags = aclnn("aclnnEmbeddingBag", "TTTblbTblTTTT")
 _dense_backward = aclnn("aclnnEmbeddingDenseBackward", "TTqqbT")

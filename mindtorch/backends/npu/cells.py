@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.chip import is_younger
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, copied, placed_all, remembered
 from mindtorch.backends.npu.steps import FLOATS, columns, converted, like, narrowed
-from mindtorch.promotion import BFLOAT16, FLOAT, HALF
 
 _add = aclnn("aclnnAdd", "TTST")
 _lstm = aclnn("aclnnThnnFusedLstmCell", "TTTTTTTT")

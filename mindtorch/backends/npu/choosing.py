@@ -4,11 +4,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._core.promotion import BOOL, real_of
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.launch import aclnn, copied, operands, placed, remembered
 from mindtorch.backends.npu.steps import converted, like
-from mindtorch.promotion import BOOL, real_of
 
 _abs = aclnn("aclnnAbs", "TT")
 _atan2 = aclnn("aclnnAtan2", "TTT")

@@ -1,11 +1,11 @@
 """Dropout on the NPU by hand: the device keeps a bit for each element, torch's mask a bool."""
 
+from mindtorch._core.promotion import HALF, UINT8
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import new
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, copied, placed_all, remembered, seed_and_offset
 from mindtorch.backends.npu.steps import FLOATS, contiguous, like, ones
-from mindtorch.promotion import HALF, UINT8
 
 _apply = aclnn("aclnnDropoutDoMask", "TTgT")
 _differs = aclnn("aclnnNeScalar", "TST")

@@ -4,19 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry, state
-from mindtorch.backends.cpu.strided import formatted_strides
+from mindtorch._core import geometry, state
+from mindtorch._core.device import as_device
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.memory_format import checked_format, contiguous_format, memory_format, preserve_format
+from mindtorch._core.strided import formatted_strides
 from mindtorch.backends.fallback import array_from_host
 from mindtorch.backends.npu.array import NpuArray, index_of, new, numbered
 from mindtorch.backends.npu.launch import aclnn
 from mindtorch.backends.npu.runtime import copies
 from mindtorch.backends.npu.sharing import check_copy
-from mindtorch.device import as_device
 from mindtorch.dispatch.keys import backend_for_device
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.dtype import FROM_NUMPY
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.memory_format import checked_format, contiguous_format, memory_format, preserve_format
 
 _copy = aclnn("aclnnInplaceCopy", "TT")
 _zero = aclnn("aclnnInplaceZero", "T")

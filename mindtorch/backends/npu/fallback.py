@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._support.op_names import qualified
+from mindtorch._support.warnings import warn
 from mindtorch.backends.fallback import cpu_kernel_for
-from mindtorch.op_names import qualified
-from mindtorch.warning import warn
 
 used: set[str] = set()  # the ops that have run so, for tests and statistics
 

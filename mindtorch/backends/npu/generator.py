@@ -6,13 +6,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch import errors
+from mindtorch._core.device import device as Device
+from mindtorch._core.generator import DEFAULT_SEED, Generator, checked_seed, seeders, wrong_generator
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._support import errors
 from mindtorch.backends import npu
 from mindtorch.backends.npu.array import NpuArray, index_of, numbered
-from mindtorch.device import device as Device
-from mindtorch.generator import DEFAULT_SEED, Generator, checked_seed, seeders, wrong_generator
 from mindtorch.iterator.overlap import check_distinct
-from mindtorch.tensor import Tensor, wrap
 
 _STATE = np.dtype([("seed", "<u8"), ("offset", "<i8")])
 _STEP = 12  # what a kernel takes of the stream, as torch_npu counts it: ten numbers, in fours

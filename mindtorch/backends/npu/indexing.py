@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import BOOL, INT64, common_dtype
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.fallback import cpu_kernel_for
@@ -17,7 +18,6 @@ from mindtorch.backends.npu.positions import check_found
 from mindtorch.backends.npu.steps import FLOATS, contiguous
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.iterator import is_expanded
-from mindtorch.promotion import BOOL, INT64, common_dtype
 
 _cat = aclnn("aclnnCat", "LlT")
 _cat_rule = remembered(rules.cat("default"), "cat")

@@ -22,7 +22,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.device import device as Device
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.npu import positions
 from mindtorch.backends.npu.array import Geometry, NpuArray, geometry_of, index_of, made, new, remembered_geometry
@@ -34,7 +35,6 @@ from mindtorch.backends.npu.runtime.descriptors import tensor
 from mindtorch.backends.npu.runtime.prototypes import KINDS
 from mindtorch.backends.npu.sharing import check_shared
 from mindtorch.backends.npu.trials import check_operands
-from mindtorch.device import device as Device
 from mindtorch.dispatch.registry import find_op
 from mindtorch.dispatch.same_device import at_least_two, check_devices
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import BOOL
 from mindtorch.backends.fallback import cpu_kernel_for
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray, new
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, copied, delivered_all, placed, placed_all, remembered
-from mindtorch.promotion import BOOL
 
 _all = aclnn("aclnnAll", "TIbT")
 _cholesky = aclnn("aclnnLinalgCholesky", "TbT")

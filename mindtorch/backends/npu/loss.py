@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import DOUBLE, FLOAT, INT32, INT64, UINT8, common_dtype
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.backends.npu.chip import is_younger
@@ -21,7 +22,6 @@ from mindtorch.backends.npu.launch import (
 )
 from mindtorch.backends.npu.steps import FLOATS, converted, in_one_dim, like, narrowed, ones, zeroed
 from mindtorch.iterator import check_inplace_shape
-from mindtorch.promotion import DOUBLE, FLOAT, INT32, INT64, UINT8, common_dtype
 
 _ctc = aclnn("aclnnCtcLoss", "TTIIlbTT")
 _ctc_backward = aclnn("aclnnCtcLossBackward", "TTTIITTlbT")

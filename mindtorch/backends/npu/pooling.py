@@ -5,6 +5,7 @@ Of ACLNN's functions only those for volumes give indices, and take NaN, on all c
 
 from collections.abc import Callable, Sequence
 
+from mindtorch._core.promotion import INT32, INT64
 from mindtorch.backends.cpu.pooling import Window, window_of
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray
@@ -12,7 +13,6 @@ from mindtorch.backends.npu.chip import is_younger
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, copied, delivered, delivered_all, placed, placed_all, remembered
 from mindtorch.backends.npu.steps import FLOATS, converted, like, with_dim, zeroed
-from mindtorch.promotion import INT32, INT64
 
 _adaptive = aclnn("aclnnAdaptiveMaxPool3d", "TITT")
 _adaptive_backward = aclnn("aclnnAdaptiveMaxPool3dBackward", "TTTT")

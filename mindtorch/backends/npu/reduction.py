@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import INT64
 from mindtorch.backends.fallback import cpu_kernel_for
 from mindtorch.backends.meta import rules
 from mindtorch.backends.npu.array import NpuArray, new
@@ -20,7 +21,6 @@ from mindtorch.backends.npu.launch import (
     remembered,
 )
 from mindtorch.backends.npu.values import dims_of
-from mindtorch.promotion import INT64
 
 _argmax = aclnn("aclnnArgMax", "TlbT")
 _argmin = aclnn("aclnnArgMin", "TlbT")

@@ -7,12 +7,12 @@ gives a number. What is right to the CPU runs there, if nothing was launched bef
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch._support.errors import AcceleratorError
 from mindtorch.backends.device_array import DeviceArray
 from mindtorch.backends.fallback import cpu_kernel_for
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.runtime.descriptors import NoElements
 from mindtorch.dispatch.registry import find_op
-from mindtorch.errors import AcceleratorError
 
 # What a kernel ends with that is given what it cannot compute, besides torch's own errors.
 _UNEXPLAINED = (AcceleratorError, IndexError, KeyError, ValueError, TypeError, AttributeError, ZeroDivisionError)

@@ -1,6 +1,6 @@
 """What pointwise ops may write, as everywhere: memory that stands for no other elements of an input."""
 
-from mindtorch import geometry
+from mindtorch._core import geometry
 from mindtorch.backends.npu.array import NpuArray
 from mindtorch.dispatch.registry import find_op
 from mindtorch.iterator import overlap

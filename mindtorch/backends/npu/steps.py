@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF
 from mindtorch.backends.npu.array import NpuArray, new
 from mindtorch.backends.npu.launch import aclnn, copied
-from mindtorch.promotion import BFLOAT16, FLOAT, HALF
 
 # The floating dtypes that ACLNN's functions for networks take, on all chips that have bfloat16.
 FLOATS = (FLOAT, HALF, BFLOAT16)

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import errors, promotion
+from mindtorch._core import promotion
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._support import errors
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.computing import MIXED
 from mindtorch.backends.cpu.numbers import is_one
@@ -15,7 +17,6 @@ from mindtorch.backends.cpu.refusals import BOOL_SUBTRACTED, TWO_BOOLS_SUBTRACTE
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecpu.pointwise import deliver, on_values, on_values_kernels
 from mindtorch.dispatch.registry import kernel_table, register_kernels
-from mindtorch.dtype import FROM_NUMPY
 from mindtorch.iterator.shapes import broadcast_shapes
 
 _mul_dense = kernel_table("mul.Tensor")

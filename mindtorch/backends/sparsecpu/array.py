@@ -6,10 +6,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch.device import CPU, device
+from mindtorch._core.device import CPU, device
+from mindtorch._core.geometry import check_numel
+from mindtorch._core.layout import sparse_coo
 from mindtorch.dispatch.keys import register_backend
-from mindtorch.geometry import check_numel
-from mindtorch.layout import sparse_coo
 
 # What sparse arrays answer when they are asked how their memory is laid out.
 NOT_DENSE = SimpleNamespace(c_contiguous=False, f_contiguous=False)

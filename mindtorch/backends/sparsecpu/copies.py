@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import state
+from mindtorch._core import state
+from mindtorch._core.layout import strided
+from mindtorch._core.memory_format import contiguous_format
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.dispatch.registry import register_kernels
-from mindtorch.layout import strided
-from mindtorch.memory_format import contiguous_format
 
 
 def clone(input: Any, memory_format: Any = None) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch import geometry, promotion
+from mindtorch._core import geometry, promotion
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecpu.shapes import unsqueeze

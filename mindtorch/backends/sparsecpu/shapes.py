@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch import geometry, promotion
+from mindtorch._core import geometry, promotion
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.dispatch.registry import register_kernels
 

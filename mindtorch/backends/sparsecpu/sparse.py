@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.layout import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 from mindtorch.backends.sparsecsrcpu.conversion import to_layout
 from mindtorch.dispatch.registry import kernels_in
-from mindtorch.layout import sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
 
 _dense_kernels = kernels_in("mindtorch.backends.cpu.sparse")
 

@@ -8,7 +8,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindtorch import promotion, state
+from mindtorch._core import promotion, state
+from mindtorch._core.geometry import wrap_dim
+from mindtorch._core.layout import sparse_csr
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.computing import MIXED
 from mindtorch.backends.sparsecpu.array import SparseArray
@@ -20,8 +22,6 @@ from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 from mindtorch.backends.sparsecsrcpu.conversion import to_coordinates, to_layout
 from mindtorch.backends.sparsecsrcpu.sparse import masked
 from mindtorch.dispatch.registry import kernel_table, register_kernels
-from mindtorch.geometry import wrap_dim
-from mindtorch.layout import sparse_csr
 
 # torch refuses these with a text of its own.
 _REFUSED = (

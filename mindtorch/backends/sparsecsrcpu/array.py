@@ -5,12 +5,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from mindtorch._core.device import CPU, device
+from mindtorch._core.geometry import check_numel
+from mindtorch._core.layout import COMPRESSED, compressed_like, layout
+from mindtorch._support.warnings import warn_once
 from mindtorch.backends.sparsecpu.array import NOT_DENSE
-from mindtorch.device import CPU, device
 from mindtorch.dispatch.keys import register_backend
-from mindtorch.geometry import check_numel
-from mindtorch.layout import COMPRESSED, compressed_like, layout
-from mindtorch.warning import warn_once
 
 
 class CompressedArray:

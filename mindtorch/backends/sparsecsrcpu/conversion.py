@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.layout import layout, sparse_coo, sparse_csr, strided
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray, blocks_of
-from mindtorch.layout import layout, sparse_coo, sparse_csr, strided
 
 AnySparse = SparseArray | CompressedArray
 

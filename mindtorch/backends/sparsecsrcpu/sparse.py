@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr
 from mindtorch.backends.sparsecpu.array import SparseArray
 from mindtorch.backends.sparsecsrcpu.array import CompressedArray
 from mindtorch.backends.sparsecsrcpu.conversion import to_coordinates, to_layout
 from mindtorch.backends.sparsecsrcpu.reduced_products import mm_reduce as mm_reduce
 from mindtorch.backends.sparsecsrcpu.reduced_products import mm_reduce_backward as mm_reduce_backward
 from mindtorch.backends.sparsecsrcpu.sampled_products import sampled_addmm as sampled_addmm
-from mindtorch.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr
 
 
 def to_dense(input: CompressedArray, dtype: Any = None, masked_grad: bool | None = None) -> np.ndarray:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from mindtorch._core.size import Size
+from mindtorch._core.tensor import Tensor
 from mindtorch.distributed.tensor import DTensor
-from mindtorch.size import Size
-from mindtorch.tensor import Tensor
 
 
 def size_of(tensor: Tensor) -> Size:

@@ -14,6 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.distributed.checkpoint.metadata import Metadata, MetadataIndex, StorageMeta
 from mindtorch.distributed.checkpoint.planner import (
     DefaultLoadPlanner,
@@ -25,7 +26,6 @@ from mindtorch.distributed.checkpoint.planner import (
 from mindtorch.serialization import load, save
 from mindtorch.serialization.pickler import pickler
 from mindtorch.serialization.unpickler import full_unpickler
-from mindtorch.tensor import Tensor
 
 _METADATA = ".metadata"
 _SUFFIX = ".distcp"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mindtorch.tensor import Tensor
+from mindtorch._core.tensor import Tensor
 
 Path = tuple[str | int, ...]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.layout import layout as Layout
-from mindtorch.layout import strided
-from mindtorch.memory_format import contiguous_format
-from mindtorch.size import Size
-from mindtorch.tensor import Tensor
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.layout import layout as Layout
+from mindtorch._core.layout import strided
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.size import Size
+from mindtorch._core.tensor import Tensor
 
 
 @dataclass

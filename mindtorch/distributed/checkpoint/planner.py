@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
+from mindtorch._core.size import Size
+from mindtorch._core.tensor import Tensor
 from mindtorch.distributed.checkpoint.chunks import chunks_of, size_of
 from mindtorch.distributed.checkpoint.flattening import flatten_state_dict, replace
 from mindtorch.distributed.checkpoint.metadata import (
@@ -17,8 +19,6 @@ from mindtorch.distributed.checkpoint.metadata import (
     TensorProperties,
     TensorStorageMetadata,
 )
-from mindtorch.size import Size
-from mindtorch.tensor import Tensor
 
 _INVALID = "Failed to validate global plan"
 

@@ -9,6 +9,9 @@ from copy import deepcopy
 from typing import Any, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.pytree import tree_map
+from mindtorch._support.warnings import warn
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.distributed.checkpoint.agreement import Together
 from mindtorch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
@@ -17,9 +20,6 @@ from mindtorch.distributed.checkpoint.planner import DefaultLoadPlanner, Default
 from mindtorch.distributed.groups import new_group
 from mindtorch.distributed.process_group import ProcessGroup
 from mindtorch.distributed.world import default_group
-from mindtorch.pytree import tree_map
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 _ALONE = (
     "torch.distributed is disabled, unavailable or uninitialized, assuming the intent is to {} in a single process."

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.distributed.collectives import broadcast
@@ -14,7 +15,6 @@ from mindtorch.distributed.tensor import DTensor, distribute_tensor
 from mindtorch.distributed.world import get_rank, is_initialized
 from mindtorch.nn.modules.module import Module
 from mindtorch.optim import Optimizer
-from mindtorch.tensor import Tensor
 
 
 @dataclass

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.promotion import FLOAT
+from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu import halves
 from mindtorch.distributed.engines.communicator import EngineError, PeerLost, Purpose, Revoked
 from mindtorch.distributed.engines.reducing import HALVES, folded
 from mindtorch.distributed.reduce_op import RedOpType
-from mindtorch.lazy import lazy
-from mindtorch.promotion import FLOAT
 
 MPI: Any = lazy("mpi4py.MPI")
 mpi4py: Any = lazy("mpi4py")

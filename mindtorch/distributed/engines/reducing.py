@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF
+from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu import halves
 from mindtorch.distributed.reduce_op import RedOpType
-from mindtorch.promotion import BFLOAT16, FLOAT, HALF
-from mindtorch.quiet import quiet
 
 HALVES = frozenset((HALF, BFLOAT16))
 

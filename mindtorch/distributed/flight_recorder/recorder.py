@@ -15,9 +15,9 @@ from threading import get_ident
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.tensor import Tensor
 from mindtorch.distributed.op_types import OpType
-from mindtorch.dtype import FROM_NUMPY
-from mindtorch.tensor import Tensor
 
 if TYPE_CHECKING:
     from mindtorch.distributed.process_group import Call, ProcessGroup

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.function import Function, once_differentiable
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
@@ -12,10 +14,8 @@ from mindtorch.distributed.collectives import all_gather_single, all_reduce, red
 from mindtorch.distributed.device_mesh import DeviceMesh
 from mindtorch.distributed.fsdp.policies import MixedPrecisionPolicy
 from mindtorch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
-from mindtorch.dtype import dtype as Dtype
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
-from mindtorch.tensor import Tensor
 
 Places = list[tuple[Module, str]]  # the modules that have a parameter, and how they call it
 

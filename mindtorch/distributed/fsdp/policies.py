@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mindtorch.dtype import dtype as Dtype
+from mindtorch._core.dtype import dtype as Dtype
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.pytree import tree_map
 from mindtorch.autograd.graph import saved_tensors_hooks
 from mindtorch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from mindtorch.distributed.fsdp.group import ParameterGroup, Places
 from mindtorch.distributed.fsdp.policies import MixedPrecisionPolicy, OffloadPolicy
 from mindtorch.distributed.starting import init_process_group
 from mindtorch.distributed.world import get_world_size, is_initialized
-from mindtorch.dtype import dtype as Dtype
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
-from mindtorch.pytree import tree_map
-from mindtorch.tensor import Tensor
 
 _running: list[Any] = []  # the spread modules that compute now
 

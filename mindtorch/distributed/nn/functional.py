@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.function import Function
 from mindtorch.dispatch import ops
 from mindtorch.distributed import collectives
 from mindtorch.distributed.reduce_op import ReduceOp, type_of
 from mindtorch.distributed.world import get_group_rank, group_or_default
-from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor
 
 _SUM = ReduceOp.SUM
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch._core.size import Size
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.pytree import tree_flatten, tree_map, tree_unflatten
+from mindtorch._tensor_methods import wrapper_subclass  # noqa: F401 - what makes wrappers
 from mindtorch.autograd.function import Function
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
@@ -14,11 +18,7 @@ from mindtorch.distributed.tensor.placement_types import Partial, Placement, Rep
 from mindtorch.distributed.tensor.planning import Input, Plan, plan
 from mindtorch.distributed.tensor.spreading import Placements, moved, own_block
 from mindtorch.distributed.world import get_global_rank
-from mindtorch.methods import wrapper_subclass  # noqa: F401 - what makes wrappers
 from mindtorch.nn.parameter import Parameter
-from mindtorch.pytree import tree_flatten, tree_map, tree_unflatten
-from mindtorch.size import Size
-from mindtorch.tensor import Tensor
 
 
 class DTensor(Tensor):

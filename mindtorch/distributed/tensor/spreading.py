@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributed.collectives import all_gather_single, all_reduce, reduce_scatter_single
 from mindtorch.distributed.device_mesh import DeviceMesh
 from mindtorch.distributed.reduce_op import ReduceOp
 from mindtorch.distributed.tensor.placement_types import NormPartial, Partial, Placement, Replicate, Shard
-from mindtorch.memory_format import contiguous_format
-from mindtorch.tensor import Tensor
 
 Placements = tuple[Placement, ...]
 

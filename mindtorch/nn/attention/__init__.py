@@ -6,12 +6,12 @@ import math
 import warnings
 from typing import Any, NamedTuple
 
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.tensor import Tensor
 from mindtorch.backends.attention_choice import SDPBackend as SDPBackend
 from mindtorch.backends.attention_choice import sdpa_kernel as sdpa_kernel
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.tensor import Tensor
 
 
 def canonical_mask(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._core.dtype import bool as boolean
+from mindtorch._core.dtype import int32
+from mindtorch._core.tensor import Tensor
+from mindtorch._functorch.vmap import vmap
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as boolean
-from mindtorch.dtype import int32
-from mindtorch.func.vmap import vmap
-from mindtorch.tensor import Tensor
 
 DEFAULT_BLOCK_SIZE = 128
 MaskMod = Callable[..., Any]

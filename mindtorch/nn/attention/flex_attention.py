@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from mindtorch._core.dtype import float32, float64
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn_once
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float32, float64
 from mindtorch.nn.attention.block_mask import DEFAULT_BLOCK_SIZE as _DEFAULT_SPARSE_BLOCK_SIZE
 from mindtorch.nn.attention.block_mask import (
     BlockMask,
@@ -18,8 +20,6 @@ from mindtorch.nn.attention.block_mask import (
     or_masks,
     over_scores,
 )
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn_once
 
 __all__ = [
     "_DEFAULT_SPARSE_BLOCK_SIZE", "AuxOutput", "AuxRequest", "BlockMask", "and_masks", "create_block_mask",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.nn import functional as F
 from mindtorch.nn.init import constant_
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
-from mindtorch.tensor import Tensor
 
 
 class _Inplace(Module):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.nn.modules.container import ModuleList, Sequential
 from mindtorch.nn.modules.linear import Linear
 from mindtorch.nn.modules.module import Module
-from mindtorch.tensor import Tensor
 
 
 class _ASMoutput(NamedTuple):

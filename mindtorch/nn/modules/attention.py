@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.nn import functional as F
 from mindtorch.nn import init
@@ -11,7 +12,6 @@ from mindtorch.nn.attention import canonical_mask
 from mindtorch.nn.modules.linear import NonDynamicallyQuantizableLinear
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
-from mindtorch.tensor import Tensor
 
 
 class MultiheadAttention(Module):

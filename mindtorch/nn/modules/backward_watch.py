@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch.autograd.execution import running
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
+from mindtorch.autograd._engine.execution import running
 from mindtorch.autograd.function import Function
 from mindtorch.autograd.grad_mode import is_grad_enabled
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 _NO_INPUT_REQUIRES_GRAD = (
     "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.nn.modules import global_hooks
 from mindtorch.nn.modules.backward_watch import BackwardWatch
 from mindtorch.nn.modules.node_hooks import add_node_hooks
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 
 def call_with_hooks(module: Any, args: tuple, kwargs: dict[str, Any]) -> Any:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.nn import functional as F
 from mindtorch.nn import init
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
-from mindtorch.tensor import Tensor
 
 _PADDING_MODES = {"zeros", "reflect", "replicate", "circular"}
 _PADDING_WORDS = {"same", "valid"}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.nn import functional as F
 from mindtorch.nn.modules.loss import Loss
 from mindtorch.nn.modules.module import Module
-from mindtorch.tensor import Tensor
 
 
 class CosineSimilarity(Module):

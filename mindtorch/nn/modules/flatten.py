@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.nn.modules.module import Module
-from mindtorch.tensor import Tensor
 
 
 class Flatten(Module):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from mindtorch.autograd.hooks import RemovableHandle, add_hook
+from mindtorch.autograd._engine.hooks import RemovableHandle, add_hook
 
 in_use = False  # whether there has ever been one: quicker to ask than the tables
 

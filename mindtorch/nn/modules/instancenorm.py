@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.nn import functional as F
 from mindtorch.nn.modules.batchnorm import _NormBase
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 
 class _InstanceNorm(_NormBase):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.dtype import int64
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import tensor
 from mindtorch.autograd.grad_mode import no_grad
-from mindtorch.creation import tensor
-from mindtorch.dtype import int64
 from mindtorch.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, _BatchNorm
 from mindtorch.nn.modules.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from mindtorch.nn.modules.instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d, _InstanceNorm
 from mindtorch.nn.modules.lazy import LazyModuleMixin
 from mindtorch.nn.modules.linear import Linear
 from mindtorch.nn.parameter import UninitializedBuffer, UninitializedParameter
-from mindtorch.tensor import Tensor
 
 
 class LazyLinear(LazyModuleMixin, Linear):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.nn import functional as F
 from mindtorch.nn.linear_losses import LinearCrossEntropyOptions
 from mindtorch.nn.modules.linear import Linear
 from mindtorch.nn.modules.module import Module
-from mindtorch.tensor import Tensor
 
 
 class LinearCrossEntropyLoss(Module):

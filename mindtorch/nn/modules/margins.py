@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.nn import functional as F
 from mindtorch.nn.modules.distance import PairwiseDistance
 from mindtorch.nn.modules.loss import Loss, WeightedLoss
 from mindtorch.nn.modules.module import Module
-from mindtorch.tensor import Tensor
 
 
 class HingeEmbeddingLoss(Loss):

@@ -7,13 +7,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mindtorch import errors
-from mindtorch.autograd.accumulate_grad import clear_gradient
-from mindtorch.autograd.hooks import RemovableHandle
-from mindtorch.device import device as Device
-from mindtorch.dtype import bfloat16, float16, float32, float64
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.inspection import typename
+from mindtorch._core.device import device as Device
+from mindtorch._core.dtype import bfloat16, float16, float32, float64
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.inspection import typename
+from mindtorch._support import errors
+from mindtorch._support.warnings import warn
+from mindtorch.autograd._engine.accumulate_grad import clear_gradient
+from mindtorch.autograd._engine.hooks import RemovableHandle
 from mindtorch.nn.modules import global_hooks
 from mindtorch.nn.modules import state_dict as states
 from mindtorch.nn.modules.calls import call_with_hooks
@@ -35,8 +37,6 @@ from mindtorch.nn.modules.global_hooks import (
 )
 from mindtorch.nn.modules.state_dict import IncompatibleKeys as _IncompatibleKeys
 from mindtorch.nn.parameter import Buffer, Parameter
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 Self = TypeVar("Self", bound="Module")
 

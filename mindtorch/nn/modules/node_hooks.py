@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 
 _FULL = "Please use register_full_backward_hook to get the documented behavior."
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.nn import functional as F
 from mindtorch.nn.modules.module import Module
-from mindtorch.tensor import Tensor
 
 
 class _Pad(Module):

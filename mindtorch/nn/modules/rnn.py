@@ -7,13 +7,13 @@ import numbers
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.dispatch import ops
 from mindtorch.nn import init
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
 from mindtorch.nn.utils.rnn import PackedSequence
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.lazy import lazy
 from mindtorch.autograd.function import Function, once_differentiable
 from mindtorch.dispatch import ops
-from mindtorch.lazy import lazy
 from mindtorch.nn.modules.batchnorm import _BatchNorm
 from mindtorch.nn.modules.module import Module
-from mindtorch.tensor import Tensor
 
 dist: Any = lazy("mindtorch.distributed")
 

@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.autograd.grad_mode import is_grad_enabled
 from mindtorch.dispatch import ops
 from mindtorch.nn import functional as F
@@ -19,8 +21,6 @@ from mindtorch.nn.modules.dropout import Dropout
 from mindtorch.nn.modules.linear import Linear
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.modules.normalization import LayerNorm
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 Activation = str | Callable[[Tensor], Tensor]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.nn import functional as F
 from mindtorch.nn.modules.module import Module
-from mindtorch.tensor import Tensor
 
 
 class Upsample(Module):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mindtorch import geometry
+from mindtorch._core import geometry
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import dtype as Dtype
 from mindtorch.futures import Future
-from mindtorch.tensor import Tensor
 
 _FIRST_BUCKET = 1 << 20  # bytes; the first is small, so that communication begins early
 

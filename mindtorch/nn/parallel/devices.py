@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from mindtorch.device import accelerator, as_device
-from mindtorch.errors import no_accelerator
+from mindtorch._core.device import accelerator, as_device
+from mindtorch._support.errors import no_accelerator
 from mindtorch.nn.modules.module import Module
 
 

@@ -7,20 +7,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from mindtorch._core.device import device as Device
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.lazy import lazy
+from mindtorch._support.pytree import tree_map
+from mindtorch._support.warnings import warn
 from mindtorch.autograd.grad_mode import is_grad_enabled, no_grad
-from mindtorch.device import device as Device
 from mindtorch.dispatch import ops
-from mindtorch.dtype import dtype as Dtype
 from mindtorch.futures import Future
-from mindtorch.lazy import lazy
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parallel.buckets import GradBucket, buckets_of
 from mindtorch.nn.parallel.joining import Join, Joinable, JoinHook
 from mindtorch.nn.parallel.reducer import Reducer
 from mindtorch.nn.utils.stateless import call_with
-from mindtorch.pytree import tree_map
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 dist: Any = lazy("mindtorch.distributed")  # most programs that import `nn` are one process
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from mindtorch._support.lazy import lazy
+from mindtorch._support.warnings import warn
 from mindtorch.dispatch import ops
-from mindtorch.lazy import lazy
-from mindtorch.warning import warn
 
 dist: Any = lazy("mindtorch.distributed")
 

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindtorch.autograd.execution import queue_callback
-from mindtorch.creation import tensor
-from mindtorch.dtype import int32
+from mindtorch._core.dtype import int32
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import tensor
+from mindtorch._support.lazy import lazy
+from mindtorch._support.pytree import tree_leaves
+from mindtorch.autograd._engine.execution import queue_callback
 from mindtorch.futures import Future
-from mindtorch.lazy import lazy
 from mindtorch.nn.parallel.buckets import Bucket, GradBucket
-from mindtorch.pytree import tree_leaves
-from mindtorch.tensor import Tensor
 
 dist: Any = lazy("mindtorch.distributed")
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.nn.modules.linear import Identity
 from mindtorch.nn.modules.module import Module
-from mindtorch.tensor import Tensor
 
 
 class FloatFunctional(Module):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.dtype import finfo
+from mindtorch._core.interop import from_numpy
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.comparison import allclose
 from mindtorch.autograd.grad_mode import no_grad
-from mindtorch.comparison import allclose
 from mindtorch.dispatch import ops
-from mindtorch.dtype import finfo
-from mindtorch.interop import from_numpy
 from mindtorch.linalg import qr, solve
-from mindtorch.memory_format import contiguous_format
 from mindtorch.nn import functional as F
 from mindtorch.nn.modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.utils import parametrize, weights
-from mindtorch.tensor import Tensor
 
 # -------------------- orthogonal --------------------
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any, NoReturn
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.nn.modules.container import ModuleDict, ModuleList
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
-from mindtorch.tensor import Tensor
 
 _cache_enabled = 0
 _cache: dict[tuple[int, str], Any] = {}

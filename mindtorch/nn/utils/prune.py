@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any
 
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.memory_format import contiguous_format
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.utils.convert_parameters import parameters_to_vector
-from mindtorch.tensor import Tensor
 
 
 class BasePruningMethod(ABC):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from mindtorch.creation import as_tensor, tensor
+from mindtorch._core.dtype import float16, float32, float64, int8, int16, int32, int64, uint8
+from mindtorch._core.tensor import Tensor
+from mindtorch._functions.creation import as_tensor, tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float16, float32, float64, int8, int16, int32, int64, uint8
-from mindtorch.tensor import Tensor
 
 # -------------------- packed --------------------
 

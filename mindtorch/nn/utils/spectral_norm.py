@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.memory_format import contiguous_format
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
-from mindtorch.memory_format import contiguous_format
 from mindtorch.nn.functional import normalize
 from mindtorch.nn.modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
 from mindtorch.nn.utils import weights
-from mindtorch.tensor import Tensor
 
 
 class SpectralNorm:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.nn.modules.module import Module
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 _MISSING = object()  # in place of an attribute that a module did not have
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.dispatch import ops
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
 from mindtorch.nn.utils import weights
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 
 class WeightNorm:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.nn.modules.module import Module
-from mindtorch.tensor import Tensor
 
 
 def weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:

@@ -8,10 +8,10 @@ from multiprocessing import connection
 from pickle import PicklingError
 from typing import Any
 
+from mindtorch._support.warnings import warn
 from mindtorch.multiprocessing.channel import Channel, channel, packed
 from mindtorch.multiprocessing.ending import alive, wait_for
 from mindtorch.utils.data._utils.worker import Task, _worker_loop, ends_of_loaders
-from mindtorch.warning import warn
 
 _MOMENT = 1.0  # seconds between the end of a worker's messages and its own, at most
 

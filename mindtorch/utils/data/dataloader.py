@@ -10,6 +10,7 @@ from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar
 
 from mindtorch import _utils as helpers
+from mindtorch._support.warnings import warn
 from mindtorch.utils.data._utils.collate import default_collate, default_convert
 from mindtorch.utils.data._utils.fetch import _DatasetKind
 from mindtorch.utils.data._utils.worker import get_worker_info as get_worker_info
@@ -20,7 +21,6 @@ from mindtorch.utils.data.iterators import (
     _SingleProcessDataLoaderIter,
 )
 from mindtorch.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
-from mindtorch.warning import warn
 
 Item = TypeVar("Item", covariant=True)
 

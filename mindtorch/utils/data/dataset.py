@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.dispatch import ops
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 Item = TypeVar("Item", covariant=True)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from mindtorch import distributed
+from mindtorch._core.generator import Generator
 from mindtorch.dispatch import ops
-from mindtorch.generator import Generator
 from mindtorch.utils.data.sampler import Sampler
 
 

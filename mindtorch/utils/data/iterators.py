@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from mindtorch import accelerator
+from mindtorch._support.warnings import warn
 from mindtorch._utils import ExceptionWrapper
 from mindtorch.profiler.profile import record_function
 from mindtorch.utils.data import _utils
@@ -16,7 +17,6 @@ from mindtorch.utils.data._utils.pin_memory import pin_memory
 from mindtorch.utils.data._utils.worker import Task, _IterableDatasetStopIteration, _ResumeIteration
 from mindtorch.utils.data.crew import Crew, OutOfTime
 from mindtorch.utils.data.sampler import draw_seed
-from mindtorch.warning import warn
 
 
 class _BaseDataLoaderIter:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from mindtorch.creation import as_tensor
+from mindtorch._core.dtype import float64, int64
+from mindtorch._core.generator import Generator
+from mindtorch._functions.creation import as_tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float64, int64
-from mindtorch.generator import Generator
 
 
 def draw_seed(generator: Any = None) -> int:

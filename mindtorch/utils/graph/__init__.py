@@ -12,7 +12,7 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
-from mindtorch.tensor import Tensor
+from mindtorch._core.tensor import Tensor
 from mindtorch.utils.graph.dot import dot_of
 from mindtorch.utils.graph.picture import Picture
 from mindtorch.utils.graph.reading import read_graph

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mindtorch.autograd.copy_slices import CopySlices
-from mindtorch.autograd.history import edge_of
-from mindtorch.autograd.node import Node
-from mindtorch.autograd.saved_tensor import FREED, SavedOutput, SavedTensor
-from mindtorch.dtype import FROM_NUMPY
-from mindtorch.dtype import dtype as Dtype
-from mindtorch.tensor import Tensor
+from mindtorch._core.dtype import FROM_NUMPY
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.copy_slices import CopySlices
+from mindtorch.autograd._engine.history import edge_of
+from mindtorch.autograd._engine.node import Node
+from mindtorch.autograd._engine.saved_tensor import FREED, SavedOutput, SavedTensor
 
 Names = Mapping[tuple[int, int], str]  # of tensors, by (id of the node, output_nr)
 
@@ -48,7 +48,7 @@ def saved_of(node: Any, names: Names) -> Iterator[str]:
 
 
 def _held_text(held: Any, names: Names) -> str:
-    """One entry of `kept`; Note [Saved tensors] in mindtorch/autograd/saved_tensor.py has the forms."""
+    """One entry of `kept`; Note [Saved tensors] in mindtorch/autograd/_engine/saved_tensor.py has the forms."""
     if isinstance(held, list):
         return f"{len(held)} tensors"
     if isinstance(held, SavedTensor):

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mindtorch.autograd.history import edge_of
-from mindtorch.autograd.node import Node
-from mindtorch.tensor import Tensor
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.history import edge_of
+from mindtorch.autograd._engine.node import Node
 from mindtorch.utils.graph.kept import attributes_of, saved_of, tensor_text, written_by
 from mindtorch.utils.graph.picture import Arrow, Box, Picture
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mindtorch as torch
-from mindtorch import warning
+from mindtorch._support import warnings
 from mindtorch.backends.npu import launch
 from mindtorch.utils.data import DataLoader, TensorDataset
 from tests.npu import simulator
@@ -161,7 +161,7 @@ class TestRandomNumbers:
             with torch.random.fork_rng(**options):
                 inside = [torch.rand(2, device=device).tolist() for device in ("cpu", "npu:0", "npu:1")]
             assert [torch.rand(2, device=device).tolist() for device in ("cpu", "npu:0", "npu:1")] == inside
-        warning._given.discard("fork_rng")
+        warnings._given.discard("fork_rng")
         with pytest.warns(UserWarning, match="NPU reports that you have 2 available devices") as caught:
             for caller in ("fork_rng", "another"):
                 with torch.random.fork_rng(_caller=caller, device_type="npu"):

@@ -24,13 +24,13 @@ from ctypes import c_void_p
 from itertools import chain
 from typing import Any
 
+from mindtorch._support.errors import OutOfMemoryError
 from mindtorch.backends.npu.runtime import device
 from mindtorch.backends.npu.runtime.allocator_settings import settings
 from mindtorch.backends.npu.runtime.api import acl, check, ignore, out_pointer
 from mindtorch.backends.npu.runtime.codes import HUGE_FIRST, OUT_OF_MEMORY
 from mindtorch.backends.npu.runtime.figures import Figures
 from mindtorch.backends.npu.runtime.stream import Event, Stream
-from mindtorch.errors import OutOfMemoryError
 
 _GRAIN = 512  # all sizes are multiples of it, which is a power of two
 _PAD = 32  # ops may read so many bytes behind the end

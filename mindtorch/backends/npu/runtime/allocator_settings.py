@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn
 
-from mindtorch.warning import warn
+from mindtorch._support.warnings import warn
 
 _MB = 1 << 20
 _VARIABLES = ("PYTORCH_NPU_ALLOC_CONF", "PYTORCH_ALLOC_CONF")

@@ -6,10 +6,10 @@ import threading
 import time
 from typing import Any, NoReturn
 
+from mindtorch._support.errors import AcceleratorError, OutOfMemoryError, device_unavailable
 from mindtorch.backends.npu.runtime import libraries
 from mindtorch.backends.npu.runtime.codes import OUT_OF_MEMORY, SUCCESS, is_of_arguments, is_sticky, meaning_of
 from mindtorch.backends.npu.runtime.prototypes import PROTOTYPES
-from mindtorch.errors import AcceleratorError, OutOfMemoryError, device_unavailable
 
 
 class Functions:

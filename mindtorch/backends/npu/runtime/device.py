@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from ctypes import c_int32, c_size_t, c_uint32
 from typing import Any
 
-from mindtorch import errors
+from mindtorch._support import errors
 from mindtorch.backends.npu.runtime import api, libraries
 from mindtorch.backends.npu.runtime.api import acl, active, check, check_usable, failed, optional, out_pointer
 from mindtorch.backends.npu.runtime.codes import HBM, REPEAT_INITIALIZE, SUCCESS

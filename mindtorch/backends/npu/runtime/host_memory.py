@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.buffers import Block
 from mindtorch.backends.npu.runtime import device
 from mindtorch.backends.npu.runtime.api import acl, check, ignore, out_pointer
 from mindtorch.backends.npu.runtime.stream import Event, Stream
-from mindtorch.roots import Block
 
 
 class PinnedMemory:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindtorch._core.dtype import bfloat16, float16
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.tensor import Tensor
 from mindtorch.distributed.collectives import all_reduce
 from mindtorch.distributed.world import group_or_default
-from mindtorch.dtype import bfloat16, float16
-from mindtorch.dtype import dtype as Dtype
 from mindtorch.futures import Future
 from mindtorch.nn.parallel.buckets import GradBucket
-from mindtorch.tensor import Tensor
 
 Hook = Callable[[Any, GradBucket], Future]
 

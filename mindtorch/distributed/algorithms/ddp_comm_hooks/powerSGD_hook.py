@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.dtype import bfloat16, float16
+from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.tensor import Tensor
 from mindtorch.autograd.grad_mode import no_grad
 from mindtorch.dispatch import ops
 from mindtorch.distributed.algorithms.ddp_comm_hooks.default_hooks import mean
 from mindtorch.distributed.collectives import all_reduce
 from mindtorch.distributed.world import default_group, group_or_default
-from mindtorch.dtype import bfloat16, float16
-from mindtorch.dtype import dtype as Dtype
 from mindtorch.futures import Future
 from mindtorch.nn.parallel.buckets import GradBucket
 from mindtorch.random import fork_rng, manual_seed
-from mindtorch.tensor import Tensor
 
 _SEEDS = 1_000_000_000
 

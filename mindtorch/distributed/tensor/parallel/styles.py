@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
+from mindtorch._support.warnings import warn
 from mindtorch.distributed.device_mesh import DeviceMesh, active_mesh
 from mindtorch.distributed.tensor.dtensor import DTensor, distribute_tensor
 from mindtorch.distributed.tensor.modules import distribute_module
@@ -14,8 +16,6 @@ from mindtorch.distributed.tensor.placement_types import Placement, Replicate, S
 from mindtorch.nn.modules.linear import Linear
 from mindtorch.nn.modules.module import Module
 from mindtorch.nn.parameter import Parameter
-from mindtorch.tensor import Tensor
-from mindtorch.warning import warn
 
 
 class ParallelStyle(ABC):

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 from scipy.special import erf, expit
 
-from mindtorch.dtype import float16
-from mindtorch.interop import from_numpy
+from mindtorch._core.dtype import float16
+from mindtorch._core.interop import from_numpy
 from mindtorch.testing.ops import call
 
 

@@ -4,8 +4,8 @@ It is not installed under this name: `mindtorch.npu.as_torch_npu()` makes it imp
 """
 
 from mindtorch import npu as npu
+from mindtorch._core.tensor import Tensor
 from mindtorch.npu import amp as amp
-from mindtorch.tensor import Tensor
 from mindtorch.version import __version__ as __version__
 from torch_npu import profiler as profiler
 from torch_npu._generated import registry as registry  # makes the ops known to mindtorch

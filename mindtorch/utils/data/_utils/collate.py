@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch.creation import as_tensor, tensor
+from mindtorch._core.dtype import float64
+from mindtorch._core.layout import strided
+from mindtorch._core.shared_memory import shared_root
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._functions.creation import as_tensor, tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float64
-from mindtorch.layout import strided
-from mindtorch.mapping import shared_root
-from mindtorch.tensor import Tensor, wrap
 from mindtorch.utils.data._utils.worker import get_worker_info
 
 FunctionMap = dict[Any, Callable[..., Any]]

@@ -14,10 +14,10 @@ from weakref import WeakSet
 
 import numpy as np
 
+from mindtorch._core.generator import default_generator
+from mindtorch._core.threads import set_num_threads
 from mindtorch._utils import ExceptionWrapper
-from mindtorch.generator import default_generator
 from mindtorch.multiprocessing.channel import Channel, Parcel, packed
-from mindtorch.threads import set_num_threads
 from mindtorch.utils.data._utils.fetch import _DatasetKind
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import builtins
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from mindtorch.tensor import Tensor
+from mindtorch._core.tensor import Tensor
 
 from wavelets._generated import return_types
 

@@ -4,8 +4,8 @@ import builtins
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from mindtorch.dtype import dtype
-from mindtorch.tensor import Tensor
+from mindtorch._core.dtype import dtype
+from mindtorch._core.tensor import Tensor
 
 from torch_npu._generated import return_types
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from typing_extensions import Self
 
-from mindtorch.tensor import Tensor
+from mindtorch._core.tensor import Tensor
 
 class npu_apply_adam_w(tuple[Tensor, Tensor, Tensor]):
     @property

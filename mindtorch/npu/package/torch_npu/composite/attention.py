@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from mindtorch._core.dtype import bool as bool_dtype
+from mindtorch._core.dtype import float32
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bool as bool_dtype
-from mindtorch.dtype import float32
-from mindtorch.tensor import Tensor
 from torch_npu.composite.quantization import refuse_given
 
 _TRIANGLE = (2048, 2048)  # the shape of the mask that stands for a triangle

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch._core.dtype import float32
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float32
-from mindtorch.tensor import Tensor
 from torch_npu.composite.attention import Mask, attend
 from torch_npu.composite.quantization import refuse_given
 

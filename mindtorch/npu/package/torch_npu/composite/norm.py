@@ -1,7 +1,7 @@
 """Norms by the root of the mean square."""
 
+from mindtorch._core.dtype import float32
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float32
 
 
 def npu_rms_norm(input, gamma, epsilon):

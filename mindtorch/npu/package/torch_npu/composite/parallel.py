@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 from mindtorch.distributed import _functional_collectives as collectives
 from mindtorch.distributed.world import group_named
-from mindtorch.tensor import Tensor
 from torch_npu.composite.quantization import refuse_given
 
 

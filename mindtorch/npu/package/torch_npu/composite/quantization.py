@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from mindtorch._core.dtype import bfloat16, float16, float32, int8, int32
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import bfloat16, float16, float32, int8, int32
-from mindtorch.tensor import Tensor
 
 LARGEST = 127  # of 8 bits
 _EXACT = 1024  # as many products of 8 bits have a sum that float32 holds

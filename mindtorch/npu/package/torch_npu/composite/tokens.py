@@ -1,8 +1,8 @@
 """Tokens sorted by the experts that they go to, and back."""
 
+from mindtorch._core.dtype import float32, int32, int64
+from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
-from mindtorch.dtype import float32, int32, int64
-from mindtorch.tensor import Tensor
 from torch_npu.composite.quantization import refuse_given, rounded_rows
 
 _COUNTS_OF_TOKENS = ("cumsum", "count", "key and value")

@@ -3,7 +3,7 @@
 import sys
 
 from mindtorch import npu
-from mindtorch.device import renamed
+from mindtorch._core.device import renamed
 
 renamed["cuda"] = "npu"
 sys.modules["mindtorch"].cuda = npu  # type: ignore[attr-defined]

@@ -2,7 +2,7 @@
 # Regenerate: mindtorch-codegen
 """Forward-mode derivatives of the transform ops: tangents of the inputs to tangents of the results."""
 
-from mindtorch.dispatch.tangents import zeros_for
+from mindtorch.dispatch.modes.tangents import zeros_for
 
 from wavelets._generated import own_ops
 from wavelets._generated.ops import transform as functions

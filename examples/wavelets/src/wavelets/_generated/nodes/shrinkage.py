@@ -7,7 +7,7 @@ which `node.unpack()` checks and gives back; numbers have slots of their own. `a
 `edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
-from mindtorch.autograd.node import Node
+from mindtorch.autograd._engine.node import Node
 
 from wavelets.formulas import beyond
 

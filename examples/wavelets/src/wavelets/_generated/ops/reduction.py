@@ -8,17 +8,17 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
-from mindtorch.autograd.history import edge_of, mark_written
-from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import refuse_grad
-from mindtorch.autograd.saved_tensor import save
-from mindtorch.autograd.tenants import adopt_result
-from mindtorch.dispatch.arguments import CALL_ERRORS, bool_of, explained, raise_bad_argument, sized_ints_of
+from mindtorch._core import state
+from mindtorch._core.state import thread
+from mindtorch._core.tensor import wrap
+from mindtorch.autograd._engine.history import edge_of, mark_written
+from mindtorch.autograd._engine.node_base import next_sequence_nr
+from mindtorch.autograd._engine.outputs import refuse_grad
+from mindtorch.autograd._engine.saved_tensor import save
+from mindtorch.autograd._engine.tenants import adopt_result
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, explained, raise_bad_argument, sized_ints_of
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.state import thread
-from mindtorch.tensor import wrap
 
 from wavelets._generated.nodes import reduction as nodes
 

@@ -8,16 +8,16 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
-from mindtorch.autograd.history import edge_of, mark_written
-from mindtorch.autograd.node_base import next_sequence_nr
-from mindtorch.autograd.outputs import refuse_grad
-from mindtorch.autograd.tenants import adopt_result
-from mindtorch.dispatch.arguments import CALL_ERRORS, explained, int_of, raise_bad_argument
+from mindtorch._core import state
+from mindtorch._core.state import thread
+from mindtorch._core.tensor import view_of, wrap, wrap_output
+from mindtorch.autograd._engine.history import edge_of, mark_written
+from mindtorch.autograd._engine.node_base import next_sequence_nr
+from mindtorch.autograd._engine.outputs import refuse_grad
+from mindtorch.autograd._engine.tenants import adopt_result
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, explained, int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
 from mindtorch.dispatch.registry import kernel_table
-from mindtorch.state import thread
-from mindtorch.tensor import view_of, wrap, wrap_output
 
 from wavelets._generated import return_types
 from wavelets._generated.nodes import transform as nodes

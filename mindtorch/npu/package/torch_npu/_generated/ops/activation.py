@@ -8,10 +8,10 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
-from mindtorch.dispatch.arguments import CALL_ERRORS, bool_of, explained, int_of, raise_bad_argument
+from mindtorch._core import state
+from mindtorch._core.tensor import Tensor
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, explained, int_of, raise_bad_argument
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.tensor import Tensor
 
 from torch_npu.composite import activation as composite
 

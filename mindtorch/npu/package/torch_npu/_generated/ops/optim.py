@@ -8,11 +8,11 @@ The same lines stand in every function: calls of helpers would be a good part of
 "The life of a call" in docs/internals.md goes through one of them.
 """
 
-from mindtorch import state
-from mindtorch.autograd.outputs import refuse_grad
-from mindtorch.dispatch.arguments import CALL_ERRORS, bool_of, explained, raise_bad_argument, scalar_of
+from mindtorch._core import state
+from mindtorch._core.tensor import Tensor
+from mindtorch.autograd._engine.outputs import refuse_grad
+from mindtorch.dispatch.arguments.conversions import CALL_ERRORS, bool_of, explained, raise_bad_argument, scalar_of
 from mindtorch.dispatch.dispatcher import call, intercepts
-from mindtorch.tensor import Tensor
 
 from torch_npu._generated import return_types
 from torch_npu.composite import optim as composite

@@ -1,0 +1,1 @@
+"""What users call and is not an op: creation, indexing, printing, comparison, searching."""

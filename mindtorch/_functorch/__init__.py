@@ -1,0 +1,1 @@
+"""The transforms of functions: `vmap`, forward and reverse mode, Jacobians."""

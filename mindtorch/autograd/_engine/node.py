@@ -1,0 +1,120 @@
+"""`Node`: the base of the generated nodes. Adds saved tensors to `NodeBase`."""
+
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from mindtorch._core.tensor import Tensor, wrap
+from mindtorch.autograd._engine.node_base import NodeBase, second_backward
+from mindtorch.autograd._engine.saved_tensor import FREED, SavedTensor, as_object, unpack
+
+
+class Node(NodeBase):
+    """A node that keeps tensors for its formula: those that `saved` names are in `kept`, in that order.
+
+    For the curious there are properties: `_saved_x` is what was saved, `_raw_saved_x` the SavedTensor, which takes
+    hooks. They are made with the class, because a `__getattr__` would slow down every look at any field of a node.
+    """
+
+    __slots__ = ()  # in a subclass: the names of numbers, shapes and the like, which are kept as they are
+
+    saved: tuple[str, ...] = ()  # the names of the saved tensors
+    keepers: tuple[int, ...] = ()  # the edges for which they are saved, if none may be
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for place, name in enumerate(cls.saved):
+            setattr(cls, f"_saved_{name}", property(partial(cls._show_saved, place=place)))
+            setattr(cls, f"_raw_saved_{name}", property(partial(cls._show_raw, place=place)))
+        for field in vars(cls).get("__slots__", ()):
+            shown = _shown_name(field, cls.__doc__ or "")
+            if shown:
+                setattr(cls, f"_saved_{shown}", property(attrgetter(field)))
+
+    def name(self) -> str:
+        """Nodes that torch derives from its table end in a number, or so does the view that they copy; others are known
+        by their full C++ name."""
+        own = type(self).__name__
+        return own if own.removesuffix("_copy")[-1].isdigit() else f"torch::autograd::{own}"
+
+    def unpack(self) -> tuple:
+        """The saved tensors, as the formulas get them; a list for a list of tensors."""
+        kept = self.kept
+        if kept is None:
+            return self._nothing_saved()
+        for held in kept:
+            if type(held) is Tensor:
+                counter = held._mt_version
+                if counter is not None and counter[0]:
+                    return self._unpack_one_by_one(kept)
+            elif held is not None and type(held) is not float:
+                return self._unpack_one_by_one(kept)
+        return kept
+
+    def _nothing_saved(self) -> tuple:
+        """After the node was used: an error, unless no edge needed anything, so that nothing could be freed."""
+        if not self.keepers or any([self.next_edges[place] is not None for place in self.keepers]):
+            raise second_backward()
+        return (None,) * len(self.saved)
+
+    def _unpack_one_by_one(self, kept: tuple) -> tuple:
+        """The same for what has to be looked at more closely; another pass may free the node's own reference to it."""
+        return tuple([_unpacked(held, self) for held in kept])
+
+    def keep_object(self, output: Tensor, copy: Tensor) -> None:
+        """Keep an output as an object of its class: `copy`, which is outside of the graph."""
+        self.kept = tuple([as_object(held, output, copy) for held in self.kept])
+
+    def _show_saved(self, place: int) -> Any:
+        value = self.unpack()[place]
+        return tuple(value) if isinstance(value, list) else _as_tensor(value)
+
+    def _show_raw(self, place: int) -> Any:
+        kept = self.kept
+        if kept is None:
+            return SavedTensor(FREED)
+        held = kept[place]
+        if isinstance(held, list):
+            held[:] = map(as_saved_tensor, held)
+            return tuple(held)
+        raw = as_saved_tensor(held)
+        self.kept = (*kept[:place], raw, *kept[place + 1 :])
+        return raw
+
+
+# How torch names facts about a tensor that are kept in its place; those that it does not show have no name.
+_SHOWN_FACTS = {
+    "_shape": "_sym_sizes",
+    "_numel": "_sym_numel",
+    "_stride": "_sym_strides",
+    "_dtype": "",
+    "_device": "",
+    "_is_complex": "",
+    "_shapes": "",
+    "_storage_offset": "",
+}
+
+
+def _shown_name(field: str, schema: str) -> str:
+    """The name under which a user finds what a node keeps: an argument's own, that of a fact, or none."""
+    if f" {field}" in schema:
+        return field
+    for ending, shown in _SHOWN_FACTS.items():
+        if field.endswith(ending):
+            return shown and field.removesuffix(ending) + shown
+    return field
+
+
+def _unpacked(held: Any, node: Node) -> Any:
+    return [unpack(each, node) for each in held] if isinstance(held, list) else unpack(held, node)
+
+
+def _as_tensor(value: Any) -> Tensor | None:
+    """Formulas get a Python number as such, a user gets a tensor."""
+    return value if value is None or isinstance(value, Tensor) else wrap(np.asarray(value))
+
+
+def as_saved_tensor(held: Any) -> SavedTensor:
+    return held if isinstance(held, SavedTensor) else SavedTensor(held)

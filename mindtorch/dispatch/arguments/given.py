@@ -1,0 +1,128 @@
+"""The arguments of a call of a generated function as the program gave them: by position or by keyword, and no others.
+
+The function itself sees every parameter with a value. What the program wrote is in the instruction that made the call;
+where that can't be read, arguments that have their defaults count as left out, and those that follow as keywords.
+"""
+
+from collections.abc import Callable
+from inspect import CO_VARARGS
+from types import FrameType
+from typing import Any
+
+from mindtorch._core.tensor import WrappedNumber
+from mindtorch.dispatch.arguments.call_sites import written_call
+from mindtorch.dispatch.arguments.errors import NUMPY_NAMES
+from mindtorch.dispatch.methods import calling_frame, frame_of_call, is_method_call
+
+# Parameters of generated functions whose values are in other ones when a call fails, or that no program gives.
+_PRIVATE = frozenset(("_out", "_reject", "axis", "keepdims"))
+
+Given = tuple[tuple, dict[str, Any]]
+
+
+def as_given(function: Callable, args: tuple, kwargs: dict, frame: FrameType) -> Given:
+    """The positional and the keyword arguments that the program wrote.
+
+    `args` and `kwargs` are what `function` passes on, in the order of its parameters; `frame` is where it runs. `...`
+    marks arguments that a resolver has no default for.
+    """
+    args = _as_numbers(args)
+    written = written_call(calling_frame(frame))
+    if written is not None:
+        named = passed_to(frame_of_call(frame))[1]
+        values = named | dict(zip(_positional_names(function), args)) | kwargs
+        is_bound = is_method_call(frame) and not (args and written.first is args[0])
+        for count in (written.positional + 1, written.positional) if is_bound else (written.positional,):
+            given = _as_written(function, args, values, count, written.keywords)
+            if given is not None:
+                return given
+    return without_defaults(function, args, kwargs)
+
+
+def passed_to(frame: FrameType) -> Given:
+    """What the parameters of the generated function that runs in a frame stand for."""
+    code, values = frame.f_code, frame.f_locals
+    names = code.co_varnames
+    positional, keyword_only = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    args = tuple([values[name] for name in names[:positional]])
+    if code.co_flags & CO_VARARGS:
+        args = _joined(args, values[names[keyword_only]])
+    return args, {name: values[name] for name in names[positional:keyword_only] if name not in _PRIVATE}
+
+
+def _joined(args: tuple, more: tuple) -> tuple:
+    """The arguments and those that are the rest of a list of ints, which may be in its tuple already."""
+    last = args[-1] if args else None
+    is_in_tuple = isinstance(last, tuple) and bool(more) and [*map(id, last[1:])] == [*map(id, more)]
+    return (*args[:-1], *last) if is_in_tuple else args + more  # type: ignore[misc]
+
+
+def _as_written(
+    function: Callable, args: tuple, values: dict[str, Any], count: int, keywords: tuple[str, ...]
+) -> Given | None:
+    """The call with `count` positional arguments and these keywords; None if the values are not such a call's."""
+    positional = _separate(_in_front(args, len(_positional_names(function))), count)
+    parameters = [_parameter_of(keyword, values) for keyword in keywords]
+    is_twice = not set(_positional_names(function)[:count]).isdisjoint(keywords)
+    if positional is None or None in parameters or is_twice:
+        return None
+    named = {keyword: values[parameter] for keyword, parameter in zip(keywords, parameters) if parameter is not None}
+    defaults = _defaults_of(function)
+    given = {id(value) for value in (*args[:count], *positional, *named.values(), ...)}
+    left_out = (value for name, value in values.items() if name not in defaults or value is not defaults[name])
+    return (positional, named) if all(id(value) in given for value in left_out) else None
+
+
+def _in_front(args: tuple, places: int) -> tuple:
+    """The arguments without gaps: a resolver may have found out that one is to be given by another name."""
+    moved = [value for value in args[places:] if value is not ...]
+    front = [moved.pop(0) if value is ... and moved else value for value in args[:places]]
+    return tuple([value for value in front + moved if value is not ...])
+
+
+def _separate(args: tuple, count: int) -> tuple | None:
+    """The first arguments. Ints that were given one by one may have become a tuple already, the last of them."""
+    if count <= len(args):
+        return args[:count]
+    if args and isinstance(args[-1], tuple) and len(args) - 1 + len(args[-1]) == count:
+        return (*args[:-1], *args[-1])
+    return None
+
+
+def _parameter_of(keyword: str, values: dict[str, Any]) -> str | None:
+    """The parameter that a keyword means: perhaps by NumPy's name for it."""
+    if keyword in values:
+        return keyword
+    return next((name for name, others in NUMPY_NAMES.items() if keyword in others and name in values), None)
+
+
+def _positional_names(function: Any) -> tuple[str, ...]:
+    return function.__code__.co_varnames[: function.__code__.co_argcount]
+
+
+def _defaults_of(function: Any) -> dict[str, Any]:
+    defaults = zip(reversed(_positional_names(function)), reversed(function.__defaults__ or ()))
+    return dict(defaults) | (function.__kwdefaults__ or {})
+
+
+def _as_numbers(args: tuple) -> tuple:
+    return tuple([value._mt_array if type(value) is WrappedNumber else value for value in args])
+
+
+def without_defaults(function: Callable, args: tuple, kwargs: dict) -> Given:
+    """The call with all that has its default left out."""
+    args = _as_numbers(args)
+    names = _positional_names(function)
+    defaults = _defaults_of(function)
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for place, (name, value) in enumerate(zip(names, args)):
+        if name in defaults and value is defaults[name]:
+            continue
+        if place == len(positional):
+            positional.append(value)
+        else:
+            keywords[name] = value
+    positional += [value for value in args[len(names) :] if value is not ...]
+    keywords |= {name: value for name, value in kwargs.items() if name not in defaults or value is not defaults[name]}
+    return tuple(positional), keywords

@@ -1,0 +1,304 @@
+"""Which tensors the function of a transform (`grad`, `vjp`, `jvp`) may write: those that it was given or has made.
+
+Others it has captured, and a write to them would be seen outside although derivatives know nothing of it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import Lock
+from typing import Any
+from weakref import ref
+
+from mindtorch._core import state
+from mindtorch._core.autograd_meta import ViewMeta
+from mindtorch._core.tensor import Tensor, make_objects_with
+from mindtorch.dispatch.arguments.conversions import fits_by_position
+from mindtorch.dispatch.modes.batching import writes_samples_to_one
+from mindtorch.dispatch.registry import NUMBERS, OpEntry
+
+_thread = state.thread
+_lock = Lock()
+_watching = 0  # how many transforms run, in all threads
+
+
+class TensorSet:
+    """Tensors, told apart by identity: equality of tensors is another thing.
+
+    They are known by their weak references, of which Python makes one for each tensor, and hands out the same again.
+    """
+
+    __slots__ = ("_references",)
+
+    def __init__(self, tensors: Iterable[Tensor] = ()) -> None:
+        self._references: dict[int, ref[Tensor]] = {}
+        for tensor in tensors:
+            self.add(tensor)
+
+    def add(self, tensor: Tensor) -> None:
+        reference = ref(tensor)
+        self._references[id(reference)] = reference
+
+    def discard(self, tensor: Tensor) -> None:
+        self._references.pop(id(ref(tensor)), None)
+
+    def __contains__(self, tensor: Tensor) -> bool:
+        return self.has(ref(tensor))
+
+    def __iter__(self) -> Iterator[Tensor]:
+        """Those that are alive."""
+        for reference in tuple(self._references.values()):
+            tensor = reference()
+            if tensor is not None:
+                yield tensor
+
+    def take_over(self, others: "TensorSet") -> None:
+        self._references.update(others._references)
+
+    def has(self, reference: "ref[Tensor]") -> bool:
+        """Whether it is a reference to one of the tensors, which may be gone by now."""
+        return id(reference) in self._references
+
+
+class OwnTensors:
+    """The tensors of one run of a function. `depth`: how many transforms run then, this one included."""
+
+    __slots__ = (
+        *("given", "made", "metas", "depth", "outer", "data", "has_hooks"),
+        *("is_left", "requires_grad_outside", "records_outside", "is_reverse", "operands", "of_inference"),
+    )
+
+    def __init__(self, given: Sequence[Tensor], depth: int, outer: "OwnTensors | None") -> None:
+        self.given = TensorSet()
+        self.metas: dict[int, ViewMeta] = {}
+        self.made = TensorSet()
+        self.depth = depth
+        self.outer = outer
+        self.data: dict[int, tuple[Tensor, Tensor]] = {}  # id of `x.data` -> (it, x), which are the same outside
+        self.has_hooks = False  # whether the function has registered any
+        self.is_left = False  # while the forward of a custom Function runs, which no transform watches
+        self.requires_grad_outside: Callable[[Tensor], bool]  # while it is
+        self.records_outside = _thread.grad_enabled  # whether grad mode is on around the transform
+        self.is_reverse = False  # whether the transform has a graph of its own
+        self.of_inference = TensorSet()  # what was made in inference mode, and not only seen again from that
+        self.operands: Sequence[Tensor] = ()  # of the op that runs, if any of them is of inference mode
+        self.give(given)
+
+    def give(self, tensors: Sequence[Tensor]) -> None:
+        """Note more tensors that the function is given."""
+        for tensor in tensors:
+            self.given.add(tensor)
+            if type(tensor._mt_meta) is ViewMeta:
+                self.metas[id(tensor._mt_meta)] = tensor._mt_meta
+
+    def note_twin(self, twin: Tensor, tensor: Tensor) -> None:
+        """Note that a tensor is another one detached: what is captured remains so."""
+        if not _is_own(tensor):
+            self.made.discard(twin)
+
+    def note_stand_in(self, stand_in: Tensor, reference: "ref[Tensor]") -> None:
+        """Note that a tensor, just made, has the autograd fields of another one, whose reference is given: it is of
+        those transforms of which that is."""
+        self.made.discard(stand_in)
+        own: OwnTensors | None = self
+        while own is not None:
+            for tensors in (own.made, own.given):
+                if tensors.has(reference):
+                    tensors.add(stand_in)
+            own = own.outer
+
+    def behind_data(self, tensor: Tensor) -> Tensor:
+        """The tensor that another one is the data of; others themselves."""
+        while id(tensor) in self.data:
+            tensor = self.data[id(tensor)][1]
+        return tensor
+
+    def __contains__(self, tensor: Tensor) -> bool:
+        return tensor in self.made or tensor in self.given
+
+
+def owner_of(tensor: Tensor) -> OwnTensors | None:
+    """The tensors of the innermost transform for whose function a tensor was made."""
+    own = _thread.own_tensors
+    while own is not None and tensor not in own:
+        own = own.outer
+    return own
+
+
+def is_captured_unrecorded(tensor: Tensor) -> bool:
+    """Whether a tensor is from outside of a transform around which grad mode is off."""
+    own, is_recorded = _thread.own_tensors, True
+    while own is not None and tensor not in own:
+        own, is_recorded = own.outer, own.records_outside
+    return not is_recorded
+
+
+def is_in_reverse_mode() -> bool:
+    """Whether a transform of reverse mode runs."""
+    own = _thread.own_tensors
+    while own is not None and not own.is_reverse:
+        own = own.outer
+    return own is not None
+
+
+def depths_of(tensor: Tensor) -> list[int]:
+    """The depths of the transforms for whose functions a tensor was made, innermost first: not of one that does not
+    see it, as the forward of a custom Function runs."""
+    own = owner_of(tensor)
+    depths = []
+    while own is not None:
+        if not own.is_left:
+            depths.append(own.depth)
+        own = own.outer
+    return depths
+
+
+@contextmanager
+def watching_writes(given: Iterable[Any]) -> Iterator[OwnTensors]:
+    """In this block, writing to a tensor is refused unless it is given or was made in the block."""
+    tensors = [value for value in given if isinstance(value, Tensor)]
+    with _running(OwnTensors(tensors, _thread.transforms, _thread.own_tensors)) as own:
+        yield own
+
+
+@contextmanager
+def differentiating(own: OwnTensors, as_inside: bool, writable_views: bool) -> Iterator[None]:
+    """In this block the backward pass of a transform runs. `as_inside`: what hooks see is as it is for the function;
+    `writable_views`: whether views are as those of a pass that is recorded, which this one need not be."""
+    outer = _thread.differentiated, _thread.writable_views
+    _thread.differentiated, _thread.writable_views = own, writable_views
+    try:
+        with _running(own) if as_inside else _NOTHING:
+            yield
+    finally:
+        _thread.differentiated, _thread.writable_views = outer
+
+
+@contextmanager
+def _running(own: OwnTensors) -> Iterator[OwnTensors]:
+    outer = _thread.own_tensors
+    _thread.own_tensors = own
+    _count(1)
+    state.count_thread_interceptor(1)
+    try:
+        yield own
+    finally:
+        state.count_thread_interceptor(-1)
+        _count(-1)
+        _thread.own_tensors = outer
+        if outer is not None:  # the function around it has made them, too
+            outer.made.take_over(own.made)
+            outer.of_inference.take_over(own.of_inference)
+
+
+def leaving_watch(
+    requires_grad_outside: Callable[[Tensor], bool] = lambda tensor: True,
+) -> AbstractContextManager[None]:
+    """In this block every tensor may be written: a transform sees what a custom Function gives, not what it does.
+
+    A write is recorded if what takes part requires grad outside of all transforms."""
+    own = _thread.own_tensors
+    return _NOTHING if own is None or own.is_left else _leaving(own, requires_grad_outside)
+
+
+def is_left_to_a_function() -> bool:
+    """Whether the forward of a custom Function runs, and no `vmap` around it."""
+    own = _thread.own_tensors
+    return own is not None and own.is_left and not _thread.vmap_levels
+
+
+_NOTHING = nullcontext()
+
+
+def recording(tensors: Sequence[Tensor]) -> AbstractContextManager[None]:
+    """In this block an op of some tensors runs inside of a transform: which graphs it is recorded in decides whether
+    they may keep one of inference mode."""
+    own = _thread.own_tensors
+    is_asked = own is not None and _thread.grad_enabled and any([each.is_inference() for each in tensors])
+    return _recording(own, tensors) if is_asked else _NOTHING
+
+
+@contextmanager
+def _recording(own: OwnTensors, tensors: Sequence[Tensor]) -> Iterator[None]:
+    outer = own.operands
+    own.operands = tensors
+    try:
+        yield
+    finally:
+        own.operands = outer
+
+
+@contextmanager
+def _leaving(own: OwnTensors, requires_grad_outside: Callable[[Tensor], bool]) -> Iterator[None]:
+    own.is_left, own.requires_grad_outside = True, requires_grad_outside
+    try:
+        yield
+    finally:
+        own.is_left = False
+
+
+def _count(change: int) -> None:
+    global _watching
+    with _lock:
+        _watching += change
+        make_objects_with(_new_and_noted if _watching else object.__new__)
+
+
+def _new_and_noted(cls: type) -> Any:
+    made: Any = object.__new__(cls)
+    own = _thread.own_tensors
+    if own is not None and issubclass(cls, Tensor):
+        own.made.add(made)
+    return made
+
+
+def _is_own(target: Tensor) -> bool:
+    """Whether a tensor, or what it is a view of, was given or made (a view that was given is enough), or no transform
+    watches."""
+    own, meta = _thread.own_tensors, target._mt_meta
+    if own.is_left:
+        return True
+    if meta is None or meta.base is None:
+        return target in own
+    if target in own.given or meta.base in own:
+        return True
+    while meta is not None and id(meta) not in own.metas:
+        meta = meta.parent
+    return meta is not None
+
+
+def is_written_unrecorded(entry: OpEntry, tensors: Sequence[Tensor]) -> bool:
+    """Whether the forward of a custom Function writes to a tensor, which is one outside of all transforms to it."""
+    return entry.is_inplace and is_unrecorded_in_a_function(tensors)
+
+
+def is_unrecorded_in_a_function(tensors: Sequence[Tensor]) -> bool:
+    """Whether the forward of a custom Function runs in a transform, and none of the tensors requires grad outside."""
+    own = _thread.own_tensors
+    return own is not None and own.is_left and not any([own.requires_grad_outside(each) for each in tensors])
+
+
+def check_write(entry: OpEntry, target: Tensor, args: tuple) -> None:
+    """Refuse an op that would write to a captured tensor or to a view of one.
+
+    What a `vmap` inside of the transform refuses, its kernel does, with an error of its own.
+    """
+    if _is_own(target) or writes_samples_to_one(entry, args):
+        return
+    if _fits(entry, args):  # else the op has its own error
+        raise RuntimeError(
+            "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
+            f"(aten::{entry.name}) that would mutate a captured Tensor. This is not supported; please rewrite the "
+            "function being transformed to explicitly accept the mutated Tensor(s) as inputs."
+        )
+
+
+def _fits(entry: OpEntry, args: tuple) -> bool:
+    if entry.takes_numbers:
+        args = tuple([value for value in args if type(value) not in NUMBERS])
+    args = tuple([_without_gaps(value) for value in args])
+    return any(fits_by_position(each, args) for each in entry.overloads)
+
+
+def _without_gaps(value: Any) -> Any:
+    """A list without None: indices as ops are given them, which those of programs may not have."""
+    return [each for each in value if each is not None] if isinstance(value, (list, tuple)) else value

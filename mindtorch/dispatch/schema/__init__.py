@@ -1,0 +1,1 @@
+"""What an op is: its schema, its tags, and the forms that it had before."""
