@@ -166,9 +166,9 @@ from mindtorch._functions.settings import set_num_interop_threads as set_num_int
 from mindtorch._functions.settings import use_deterministic_algorithms as use_deterministic_algorithms
 from mindtorch._functions.stft import stft as stft
 from mindtorch._generated import return_types as return_types
+from mindtorch._support import old_modules as _old_modules
 from mindtorch._support.errors import AcceleratorError as AcceleratorError
 from mindtorch._support.errors import OutOfMemoryError as OutOfMemoryError
-from mindtorch._support.old_modules import register_old_modules
 from mindtorch._support.warnings import is_warn_always_enabled as is_warn_always_enabled
 from mindtorch._support.warnings import set_warn_always as set_warn_always
 from mindtorch._tensor_methods.legacy import BFloat16Tensor as BFloat16Tensor
@@ -200,7 +200,7 @@ from mindtorch.serialization import load as load
 from mindtorch.serialization import save as save
 from mindtorch.version import __version__ as __version__
 
-register_old_modules()
+_old_modules.register_old_modules()
 
 newaxis = None
 ops = _operators

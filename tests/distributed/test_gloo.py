@@ -70,7 +70,7 @@ def _run_torch(program, folder):
 
 def _compared(outcome):
     """The outcome without what differs in every call: names of classes, and pybind's lists of arguments."""
-    text = outcome.get("says", "").replace("mindtorch._core.tensor.Tensor", "torch.Tensor")
+    text = outcome.get("says", "").replace("mindtorch.Tensor", "torch.Tensor")
     text = re.sub(r"(\w*\(\): )?(incompatible function arguments).*", r"\2", text, flags=re.DOTALL)
     return {**outcome, "says": text}
 

@@ -15,7 +15,7 @@ _DIFFERENCES = [
     (r"The valid types are.*", "..."),
     (r"\(with implementation in [^)]*\)", "(...)"),
     (r"!seen_default_arg.*report a bug to PyTorch\. ", ""),
-    (r"mindtorch\.(?:tensor|dtype|device)\.", "torch."),
+    (r"\bmindtorch\.(?=Tensor|dtype|device)", "torch."),
 ]
 _number = count()
 

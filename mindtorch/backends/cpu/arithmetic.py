@@ -1,6 +1,5 @@
 """Computations of the elementwise ops that are more than one ufunc. They take arrays of one dtype and perhaps `out`."""
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from mindtorch.iterator.constants import kept_constant
 Array = np.ndarray
 
 _FEW = 1 << 12
-_ROW = 1 << 13  # elements
 _BITS = {4: np.int32, 8: np.int64}
 
 
@@ -250,21 +248,21 @@ def keep(x: Array, mask: Array, out: Array) -> None:
 @in_one_go
 def at_least(x: Array, low: Array, out: Array | None = None) -> Array:
     if _is_worth_clipping(x, low):
-        return np.clip(x, low, RANGES[x.dtype][1], out=out) if low else _extreme_by_rows(np.maximum, low, x, out)
+        return np.clip(x, low, RANGES[x.dtype][1], out=out)
     return np.maximum(low, x, out=out)
 
 
 @in_one_go
 def at_most(x: Array, high: Array, out: Array | None = None) -> Array:
     if _is_worth_clipping(x, high):
-        return np.clip(x, RANGES[x.dtype][0], high, out=out) if high else _extreme_by_rows(np.minimum, high, x, out)
+        return np.clip(x, RANGES[x.dtype][0], high, out=out)
     return np.minimum(high, x, out=out)
 
 
 @in_one_go
 def clamp(x: Array, low: Array, high: Array, out: Array | None = None) -> Array:
     if _is_worth_clipping(x, low, high):
-        return np.clip(x, low, high, out=out) if low and high else at_most(at_least(x, low, out), high, out)
+        return np.clip(x, low, high, out=out)
     if out is high:  # to be read when `out` is written already
         return np.minimum(high, np.maximum(low, x), out=out)
     raised = np.maximum(low, x, out=out)
@@ -273,26 +271,9 @@ def clamp(x: Array, low: Array, high: Array, out: Array | None = None) -> Array:
 
 def _is_worth_clipping(x: Array, *limits: Array) -> bool:
     """np.clip takes longer to start, but is three times as fast where a limit is a number: maximum and minimum are not
-    vectorized then."""
+    vectorized then. A zero that equals a limit becomes the limit, whatever its sign: looking for one takes half as long
+    as all the rest."""
     return x.size > _FEW and not any([limit.ndim for limit in limits])
-
-
-@lru_cache(maxsize=32)
-def _row_of(dtype: np.dtype[Any], number: bytes) -> Array:
-    """By its bytes, as a zero equals one of the other sign."""
-    return np.frombuffer(number * _ROW, dtype)
-
-
-def _extreme_by_rows(extreme: np.ufunc, number: Array, x: Array, out: Array | None) -> Array:
-    """The extreme of a number and each element, vectorized: of a row of that number and rows of elements."""
-    out = np.empty(x.shape, x.dtype) if out is None else out
-    if not (x.flags.c_contiguous and out.flags.c_contiguous):
-        return np.asarray(extreme(number, x, out=out))
-    row, whole = _row_of(number.dtype, number.tobytes()), x.size - x.size % _ROW
-    numbers, results = x.reshape(-1), out.reshape(-1)
-    extreme(row, numbers[:whole].reshape(-1, _ROW), out=results[:whole].reshape(-1, _ROW))
-    extreme(row[: x.size - whole], numbers[whole:], out=results[whole:])
-    return out
 
 
 @in_one_go
