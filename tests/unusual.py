@@ -123,6 +123,24 @@ def with_other_outs(op: Op) -> Iterator[Call]:
             yield f"out {place} {dtype}", form, list(sample.args), {**without_dtype(form, sample.kwargs), **outs}
 
 
+def with_other_dims(op: Op) -> Iterator[Call]:
+    """Each dimension one that is not there; in place, too."""
+    inplace = variant(op, "inplace")
+    for form in (op, *([inplace] if inplace and op.schema.inputs[0].name == "self" else [])):
+        for sample in islice(samples_of(op, _usual_dtype(op)), 3):
+            for place, argument in enumerate(form.schema.inputs):
+                if not argument.name.startswith("dim"):
+                    continue
+                for dim in (7, -8):
+                    args, kwargs = list(sample.args), dict(sample.kwargs)
+                    value = [dim] if argument.type.is_list else dim
+                    if place < len(args):
+                        args[place] = value
+                    else:
+                        kwargs[argument.name] = value
+                    yield f"{argument.name}={value}", form, args, kwargs
+
+
 def all_calls(op: Op, most: int = 1000) -> list[Call]:
     """So many of each kind."""
     kinds = (with_other_dtypes, with_other_numbers, with_other_outs)

@@ -151,6 +151,17 @@ def transformed_strides(
     return strides_in_order(shape, [*order, *([] if last is None else [last])][::-1], unit)
 
 
+def check_transformed_dims(shape: Ints, dims: Ints) -> None:
+    """torch takes for granted that the dimensions are counted from the front, each once, and reads elsewhere if not."""
+    if len({*dims}) < len(dims):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    for dim in dims:
+        if not 0 <= dim < len(shape):
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [0, {len(shape) - 1}], but got {dim})"
+            )
+
+
 def is_dense_in_order(shape: Ints, strides: Ints, order: Iterable[int], unit: int = 1) -> bool:
     """Whether memory is walked without gaps by the dimensions of `order`, innermost first; extents of 1 don't count."""
     for dim in order:

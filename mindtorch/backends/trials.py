@@ -1,14 +1,15 @@
-"""Whether the CPU takes the dtypes and numbers of a call that another backend gets.
+"""Whether the CPU takes the dtypes, numbers and dimensions of a call that another backend gets.
 
-Rules of shapes do not know which dtypes an op refuses, and a device would compute something of them. So the CPU's
-kernel is asked once for each kind of call: pointwise ops with arrays of one element, others with small arrays of zeros.
-What it refuses is refused, if dtypes or numbers are to blame, or memory that stands for several elements: the same
-call has to be right with others.
+Rules of shapes do not know which dtypes an op refuses, and few look at the dimensions that it works along; a device
+would compute something of them. So the CPU's kernel is asked once for each kind of call: pointwise ops with arrays of
+one element, others with small arrays of zeros. What it refuses is refused, if dtypes, numbers or dimensions are to
+blame, or memory that stands for several elements: the same call has to be right with others.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,8 @@ class Trials:
                 for place, value in enumerate(args)
             ]
         expanded = self._with_memory and _has_expanded(out)
-        key = (op, *map(_kind_of, args), _kind_of(out), expanded, *[out is value for value in args])
+        ndims = [len(array.shape) for array in _arrays(args)] if form.dims else ()
+        key = (op, *map(_kind_of, args), _kind_of(out), expanded, *ndims, *[out is value for value in args])
         if None in key or key in self._right:
             return
         form.trial(args, out, expanded)
@@ -104,6 +106,7 @@ class _Form:
         arguments = [each for each in entry.schema.arguments if not (each.keyword_only and each.written)]
         self.count = len(arguments)
         self.scalars = frozenset(place for place, each in enumerate(arguments) if each.element == "Scalar")
+        self.dims = tuple(place for place, each in enumerate(arguments) if each.is_dim)
 
     @property
     def kernel(self) -> Callable:
@@ -167,8 +170,10 @@ class _Call:
             targets = [_target(np.shape(each), dtype, self.expanded) for each, dtype in zip(results, self.outs)]
             kernel(*operands, out=tuple(targets) if isinstance(result, (list, tuple)) else targets[0])
 
-    def others(self, scalars: Collection[int]) -> Iterator["_Call"]:
-        """The same call with other numbers, other dtypes, or where nothing is written that stands for several."""
+    def others(self, scalars: Collection[int], dims: Sequence[int]) -> Iterator["_Call"]:
+        """The same call with other numbers, dimensions or dtypes, or where nothing written stands for several."""
+        for given in _along_others(self.given, dims):
+            yield replace(self, given=given)
         ones = [_one(value) if place in scalars else value for place, value in enumerate(self.given)]
         yield replace(self, expanded=False)
         yield replace(self, given=ones)
@@ -191,7 +196,7 @@ class _Other(_Form):
         except NotImplementedError:  # of a dtype, which the device may have
             return
         except _REFUSALS:
-            if any(self._is_right(other) for other in call.others(self.scalars)):
+            if any(self._is_right(other) for other in call.others(self.scalars, self.dims)):
                 raise
 
     def _is_right(self, call: _Call) -> bool:
@@ -200,6 +205,21 @@ class _Other(_Form):
         except _REFUSALS:
             return False
         return True
+
+
+def _along_others(given: Sequence[Any], places: Sequence[int]) -> Iterator[list[Any]]:
+    """The arguments of a call with other dimensions: single ones are all that there are, several the first or none."""
+    single = [place for place in places if isinstance(given[place], int)]
+    several = [place for place in places if isinstance(given[place], (list, tuple))]
+    most = max((len(array.shape) for array in _arrays(given)), default=0) + 1
+    for dims in permutations(range(most), len(single)) if single else ():
+        changed = list(given)
+        for place, dim in zip(single, dims):
+            changed[place] = dim
+        yield changed
+    for place in several:
+        for dims in range(len(given[place])), ():
+            yield [*given[:place], type(given[place])(dims), *given[place + 1 :]]
 
 
 def _other_dtypes(dtypes: list) -> Iterator[list]:

@@ -8,6 +8,7 @@ from the first element of the input to the first of the view, and raise torch's 
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
+from typing import Any
 
 from mindtorch._core import aligned
 from mindtorch._core.geometry import contiguous_strides, wrap_dim, wrap_dims
@@ -407,3 +408,10 @@ def _check_divisible(what: str, value: int, ratio: int, names: str) -> None:
         raise RuntimeError(
             f"self.{what} must be divisible by {ratio} to view {names} (different element sizes), but got {value}"
         )
+
+
+def check_joinable(arrays: Sequence[Any]) -> None:
+    """What is joined has dimensions, along one of which it is."""
+    for place, array in enumerate(arrays):
+        if not array.shape:
+            raise RuntimeError(f"zero-dimensional tensor (at position {place}) cannot be concatenated")

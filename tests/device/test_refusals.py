@@ -18,7 +18,7 @@ from tests.harness import (
     outcome,
     sampled_ops,
 )
-from tests.unusual import all_calls, not_refused, on_meta, outcome_on
+from tests.unusual import all_calls, not_refused, on_meta, outcome_on, with_other_dims
 
 pytestmark = [
     pytest.mark.filterwarnings(*[f"ignore:{text}" for text in ADVICE], "ignore:CAUTION", "ignore:An output with"),
@@ -78,6 +78,44 @@ def test_dtypes_and_numbers(number):
             text = not_refused(outcome_on(device, call, move), expected)
             found += [f"{device}: {call[1].name} {call[0]}: {text}"] if text else []
     assert found == []
+
+
+# Ops of which meta tensors say something else first.
+OF_DATA = ("narrow.Tensor", "tensor_split.tensor_indices_or_sections", "roll")
+WITH_DIMS = [op for op in OPS if any(each.name.startswith("dim") for each in op.schema.inputs)]
+
+
+@pytest.mark.parametrize("number", some(range(len(WITH_DIMS)), 24), ids=lambda number: WITH_DIMS[number].name)
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom")
+def test_dimensions_that_are_not_there(number):
+    op, found = WITH_DIMS[number], []
+    for call in with_other_dims(op):
+        expected = outcome_on("cpu", call, lambda value, device: value)
+        for device, move in ((DEVICE, moved), *([("meta", on_meta)] if op.name not in OF_DATA else [])):
+            text = not_refused(outcome_on(device, call, move), expected)
+            found += [f"{device}: {call[1].name} {call[0]}: {text}"] if text else []
+    assert found == []
+
+
+@pytest.mark.parametrize("dim", [1, -2, 7])
+@pytest.mark.parametrize("name", ["flip", "cumsum", "cumprod", "cummax", "logcumsumexp", "softmax", "sort", "roll"])
+def test_dimensions_of_a_tensor_without_any(name, dim):
+    for device in (DEVICE, "meta"):
+        for shape in ((2, 2, 2), ()):  # what is right for the first one is not remembered for the second
+            x = torch.ones(shape, device=device)
+            args = (1, dim) if name == "roll" else (dim,)
+            if shape and dim < 3:
+                getattr(x, name)(*args)
+                continue
+            with pytest.raises(IndexError, match=rf"got {dim}\)?$|as {dim} but tensor has no dimensions"):
+                getattr(x, name)(*args)
+
+
+@pytest.mark.parametrize("dim", [0, 7])
+def test_joining_tensors_without_dimensions(dim):
+    for device in (DEVICE, "meta"):
+        with pytest.raises(RuntimeError, match=r"zero-dimensional tensor \(at position 1\) cannot be concatenated"):
+            torch.cat([torch.ones(2, device=device), torch.ones((), device=device)], dim)
 
 
 # -------------------- memory that stands for several elements --------------------
@@ -146,6 +184,40 @@ def test_a_histogram_without_bounds(number):
             torch.tensor([1.0, number, 2.0], device=device).histc(3)
         texts.append(str(error.value))
     assert texts[0] == texts[1]
+
+
+DIVISIONS = {
+    "//": lambda x: x // 0,
+    "//=": lambda x: x.__ifloordiv__(0),
+    "%": lambda x: x % 0,
+    "fmod": lambda x: x.fmod(0),
+    "fmod_": lambda x: x.fmod_(0),
+    "out": lambda x: torch.floor_divide(x, 0, out=torch.empty_like(x)),
+    "floor": lambda x: torch.div(x, 0, rounding_mode="floor"),
+    "trunc": lambda x: x.div_(0, rounding_mode="trunc"),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8])
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_integers_divided_by_the_number_zero(name, dtype):
+    with pytest.raises(RuntimeError, match="^ZeroDivisionError$"):
+        DIVISIONS[name](torch.tensor([0, 3], dtype=dtype, device=DEVICE))
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int8])
+@pytest.mark.parametrize("numbers", [[-1], [3, -4, 2], [-128, 127]])
+def test_counting_negative_numbers(dtype, numbers):
+    with pytest.raises(RuntimeError, match="^bincount only supports 1-d non-negative integral inputs.$"):
+        torch.tensor(numbers, dtype=dtype, device=DEVICE).bincount()
+    torch.ones(2, device=DEVICE).sum().item()  # nothing of it is left on the stream
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("name", ["sign", "sgn", "sign_", "sgn_"])
+def test_the_sign_of_what_is_no_number(name, dtype):
+    x = torch.tensor([float("nan"), -0.0, 2.0, -float("inf")], dtype=dtype, device=DEVICE)
+    assert getattr(x, name)().tolist() == [0, 0, 1, -1]
 
 
 def test_a_number_of_more_than_64_bits():

@@ -12,14 +12,12 @@ from mindtorch._support.errors import dim_out_of_range
 from mindtorch.backends.batched.batch import Batch, Kernel, batched, is_array, is_read, run
 from mindtorch.dispatch.registry import find_op
 
-_DIM_NAMES = frozenset(("dim", "dims", "dim0", "dim1", "dim2", "dimension"))
-
 
 @cache
 def dim_places(op: str) -> tuple[int, ...]:
     """Which arguments of an op are dimensions."""
     arguments = find_op(op).schema.arguments  # type: ignore[union-attr]
-    return tuple([place for place, argument in enumerate(arguments) if argument.name in _DIM_NAMES])
+    return tuple([place for place, argument in enumerate(arguments) if argument.is_dim])
 
 
 def shifted_dims(dims: Any, ndim: int) -> Any:

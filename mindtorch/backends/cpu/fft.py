@@ -19,7 +19,7 @@ _INVERSE = ("forward", "ortho", "backward")
 
 def fft_c2c(input, dim, normalization, forward, out=None):
     _check_kind(input, "c", "complex")
-    _check_dims(input, dim)
+    geometry.check_transformed_dims(input.shape, dim)
     if not dim:
         return deliver(input.copy("K"), out)
     if forward:
@@ -31,7 +31,7 @@ def fft_c2c(input, dim, normalization, forward, out=None):
 
 def fft_r2c(input, dim, normalization, onesided, out=None):
     _check_kind(input, "fV", "floating-point")
-    _check_dims(input, dim)
+    geometry.check_transformed_dims(input.shape, dim)
     if input.dtype not in (np.float32, np.float64):
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {scalar_name(input)}")
     _check_last(dim)
@@ -42,23 +42,12 @@ def fft_r2c(input, dim, normalization, onesided, out=None):
 
 def fft_c2r(input, dim, normalization, last_dim_size, out=None):
     _check_kind(input, "c", "complex")
-    _check_dims(input, dim)
+    geometry.check_transformed_dims(input.shape, dim)
     _check_last(dim)
     geometry.check_sizes((*input.shape[: dim[-1]], last_dim_size, *input.shape[dim[-1] + 1 :]))
     sizes = [input.shape[each] for each in dim[:-1]] + [last_dim_size]
     result = quiet(np.fft.irfftn, input, s=sizes, axes=dim, norm=_INVERSE[normalization])
     return _delivered(result, input, dim, dim[-1], out)
-
-
-def _check_dims(input: Array, dims: Sequence[int]) -> None:
-    """torch takes for granted that the dimensions are counted from the front, each once, and reads elsewhere if not."""
-    if len({*dims}) < len(dims):
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
-    for dim in dims:
-        if not 0 <= dim < input.ndim:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [0, {input.ndim - 1}], but got {dim})"
-            )
 
 
 def _check_last(dims: Sequence[int]) -> None:

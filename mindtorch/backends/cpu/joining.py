@@ -48,9 +48,7 @@ def _is_no_image(array: Array) -> bool:
 def _cat(tensors: Sequence[Array], dim: int, out: Array | None) -> Array:
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    for place, tensor in enumerate(tensors):
-        if not tensor.ndim:
-            raise RuntimeError(f"zero-dimensional tensor (at position {place}) cannot be concatenated")
+    view_geometry.check_joinable(tensors)
     dtype = _joined_dtype(tensors, out)
     parts = [tensor for tensor in tensors if tensor.shape != (0,)]
     if not parts:

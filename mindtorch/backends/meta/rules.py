@@ -388,6 +388,7 @@ def cat(promotion: str) -> Kernel:
     """Tensors of shape (0,) are left out, as torch always did."""
 
     def kernel(tensors: Sequence[Any], dim: int = 0, out: Any = None) -> Any:
+        view_geometry.check_joinable(tensors)
         kept = [each for each in tensors if each.shape != (0,)] or [tensors[0]]
         iterator.check_devices(kept)
         dim = geometry.wrap_dim(dim, kept[0].ndim)
@@ -500,6 +501,7 @@ def addbmm(promotion: str) -> Kernel:
 
 def fft_c2c(promotion: str) -> Kernel:
     def kernel(input: Any, dim: Any, normalization: int, forward: bool, out: Any = None) -> Any:
+        geometry.check_transformed_dims(input.shape, dim)
         return deliver(out, input.shape, input.dtype, geometry.transformed_strides(input.shape, input.strides, dim))
 
     return kernel
@@ -507,6 +509,7 @@ def fft_c2c(promotion: str) -> Kernel:
 
 def fft_r2c(promotion: str) -> Kernel:
     def kernel(input: Any, dim: Sequence[int], normalization: int, onesided: bool, out: Any = None) -> Any:
+        geometry.check_transformed_dims(input.shape, dim)
         shape = list(input.shape)
         if onesided:
             shape[dim[-1]] = shape[dim[-1]] // 2 + 1
@@ -518,6 +521,7 @@ def fft_r2c(promotion: str) -> Kernel:
 
 def fft_c2r(promotion: str) -> Kernel:
     def kernel(input: Any, dim: Sequence[int], normalization: int, last_dim_size: int, out: Any = None) -> Any:
+        geometry.check_transformed_dims(input.shape, dim)
         shape = list(input.shape)
         shape[dim[-1]] = last_dim_size
         return deliver(

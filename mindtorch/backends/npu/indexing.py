@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._core.geometry import wrap_dim
 from mindtorch._core.promotion import BOOL, INT64, common_dtype
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.checks import scalar_name
@@ -235,7 +236,7 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
     if grad_in.dtype not in FLOATS or not grad_in.size or not input_sizes:
         return _unfold_backward_on_cpu(grad_in, input_sizes, dim, size, step)
     last = len(input_sizes) - 1
-    dim = dim % len(input_sizes)
+    dim = wrap_dim(dim, len(input_sizes))
     sizes = [*input_sizes[:dim], *input_sizes[dim + 1 :], input_sizes[dim]]
     windows = contiguous(_with_last(grad_in, dim, last))
     lines = new(tuple(sizes), grad_in.dtype, grad_in.root.index)

@@ -128,14 +128,17 @@ def topk(input, k, dim, largest, sorted, out=None):
 
 # -------------------- counting and searching --------------------
 
-_bincount_on_cpu = kernel_for("bincount")
+_bincount_on_cpu = cpu_kernel_for("bincount")
 
 
 def bincount(input, weights, minlength):
     is_right = input.ndim == 1 and input.dtype.kind in "iu" and minlength >= 0
     if not is_right or (weights is not None and weights.shape != input.shape):
         return _bincount_on_cpu(input, weights, minlength)  # which says what is wrong
-    size = max(_largest(input) + 1 if input.size else 0, minlength)
+    smallest, largest = _extremes(input) if input.size else (0, -1)
+    if smallest < 0:
+        return _bincount_on_cpu(input, weights, minlength)
+    size = max(largest + 1, minlength)
     dtype = INT64 if weights is None else np.dtype(np.float32 if weights.dtype == np.float32 else np.float64)
     result = new((size,), dtype, input.root.index)
     if size:
@@ -143,14 +146,12 @@ def bincount(input, weights, minlength):
     return result
 
 
-def _largest(input: NpuArray) -> int:
-    return int(_extreme(_max, input))
-
-
-def _extreme(call: Callable, input: NpuArray) -> Any:
-    found = new((), input.dtype, input.root.index)
-    call(input, found)
-    return found.item()
+def _extremes(input: NpuArray) -> list:
+    """The smallest and the largest number, waited for once."""
+    found = new((2,), input.dtype, input.root.index)
+    for place, call in enumerate((_min, _max)):
+        call(input, found.part((), found.dtype, (), place * found.itemsize))
+    return found.to_numpy().tolist()
 
 
 _histc_on_cpu = cpu_kernel_for("histc")
@@ -158,7 +159,7 @@ _histc_on_cpu = cpu_kernel_for("histc")
 
 def histc(input, bins, min, max, out=None):
     result = placed(_histc_rule(input, bins, min, max, out=out), input)
-    if min == max and input.size and not all(np.isfinite(_extreme(call, input)) for call in (_min, _max)):
+    if min == max and input.size and not np.isfinite(_extremes(input)).all():
         return _histc_on_cpu(input, bins, min, max, out=out)  # which says what the bounds are
     _histc(input, bins, min, max, result)
     return result if out is None else delivered(result, out)

@@ -38,6 +38,9 @@ _TO_C = str.maketrans("[]'", '{}"')
 _OPTIONS = {"dtype": "None", "layout": "None", "device": "None", "pin_memory": "False"}
 
 
+_DIMS = frozenset(("dim", "dims", "dim0", "dim1", "dim2", "dimension"))
+
+
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One argument of a schema. `name` is the Python name: `self` is `input`."""
@@ -61,6 +64,11 @@ class Argument:
     def is_sized(self) -> bool:
         """Whether this is a list such as `int[2]`, for which one value may stand."""
         return self.is_list and not self.type.rstrip("?").endswith("[]")
+
+    @property
+    def is_dim(self) -> bool:
+        """Whether this names one dimension of an input, or several."""
+        return self.name in _DIMS
 
     @property
     def optional(self) -> bool:

@@ -64,7 +64,8 @@ def _floor_like(function: Function) -> Function:
 
 
 def _sign(x: np.ndarray) -> np.ndarray:
-    return np.sign(x)
+    """1, 0 or -1, by comparisons with zero; the documents do not speak of NaN, of which none is true."""
+    return (x > 0) * 1.0 - (x < 0) if x.dtype.kind == "f" else np.sign(x)
 
 
 def _sinc(x: np.ndarray) -> np.ndarray:
