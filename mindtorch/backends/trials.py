@@ -18,7 +18,7 @@ from numpy.lib.stride_tricks import as_strided
 from mindtorch._core.device import CPU
 from mindtorch._core.device import device as Device
 from mindtorch._core.dtype import dtype as Dtype
-from mindtorch._core.promotion import BOOL, FLOAT, INT64
+from mindtorch._core.promotion import BFLOAT16, BOOL, FLOAT, HALF, INT64
 from mindtorch.backends.device_array import DeviceArray
 from mindtorch.dispatch.registry import OpEntry, find_op, kernel_table
 from mindtorch.iterator.overlap import is_expanded
@@ -35,11 +35,13 @@ _OTHERS = (FLOAT, INT64, BOOL)  # the dtypes that are tried in the place of one 
 class Trials:
     """The calls that a backend has asked about, and that are right."""
 
-    def __init__(self, with_numbers: bool, with_memory: bool) -> None:
+    def __init__(self, with_numbers: bool, with_memory: bool, with_kernels: bool) -> None:
         """`with_numbers`: what a Scalar argument is counts, too; otherwise only of which type it is. `with_memory`:
-        whether what is written to is memory that stands for several elements counts."""
+        whether what is written to is memory that stands for several elements counts. `with_kernels`: whether it counts
+        that the CPU has no kernel for the dtypes; halves are not asked about, which are for devices."""
         self._with_numbers = with_numbers
         self._with_memory = with_memory
+        self._with_kernels = with_kernels
         self._right: set[tuple] = set()
 
     def check(self, op: str, args: Sequence[Any], out: Any = None) -> None:
@@ -57,7 +59,11 @@ class Trials:
         key = (op, *map(_kind_of, args), _kind_of(out), expanded, *ndims, *[out is value for value in args])
         if None in key or key in self._right:
             return
-        form.trial(args, out, expanded)
+        try:
+            form.trial(args, out, expanded)
+        except NotImplementedError:
+            if self._with_kernels and not _has_halves(args):
+                raise
         if len(self._right) >= _MANY:
             self._right.clear()
         self._right.add(key)
@@ -122,10 +128,7 @@ class _Pointwise(_Form):
         target = None if out is None else _mapped(out, partial(_small_target, dims, expanded))
         operands = [target if value is out and out is not None else _single(value) for value in args]
         first = type(operands[0]) if type(operands[0]) in _NUMBERS else np.ndarray
-        try:
-            kernel_table(self.op)[first](*operands, **({} if target is None else {"out": target}))
-        except NotImplementedError:  # of a dtype, which the device may have
-            pass
+        kernel_table(self.op)[first](*operands, **({} if target is None else {"out": target}))
 
 
 def _small_target(dims: int, expanded: bool, out: Any) -> np.ndarray:
@@ -193,8 +196,8 @@ class _Other(_Form):
         call = _Call(given, [array.dtype for array in _arrays(given)], written, outs, expanded)
         try:
             call.run(self.kernel)
-        except NotImplementedError:  # of a dtype, which the device may have
-            return
+        except NotImplementedError:
+            raise
         except _REFUSALS:
             if any(self._is_right(other) for other in call.others(self.scalars, self.dims)):
                 raise
@@ -244,6 +247,11 @@ def _arrays(values: Sequence[Any]) -> list[Any]:
         elif isinstance(value, (list, tuple)):
             found += _arrays(value)
     return found
+
+
+def _has_halves(values: Sequence[Any]) -> bool:
+    dtypes = [array.dtype for array in _arrays(values)]
+    return (HALF in dtypes or BFLOAT16 in dtypes) and not any(dtype.kind == "c" for dtype in dtypes)
 
 
 def _has_expanded(out: Any) -> bool:

@@ -415,3 +415,31 @@ def check_joinable(arrays: Sequence[Any]) -> None:
     for place, array in enumerate(arrays):
         if not array.shape:
             raise RuntimeError(f"zero-dimensional tensor (at position {place}) cannot be concatenated")
+
+
+def joined_shape(arrays: Sequence[Any], dim: int) -> tuple[tuple[int, ...], int]:
+    """What arrays with dimensions are together, and which dimension they are joined along.
+
+    Empty ones of one dimension are passed over, whatever the shape of the others.
+    """
+    first = next((array.shape for array in arrays if array.shape != (0,)), None)
+    if first is None:
+        return (0,), 0
+    dim = wrap_dim(dim, len(first))
+    total = 0
+    for place, array in enumerate(arrays):
+        if array.shape != (0,):
+            _check_joined(array.shape, first, dim, place)
+            total += array.shape[dim]
+    return (*first[:dim], total, *first[dim + 1 :]), dim
+
+
+def _check_joined(shape: Ints, first: Ints, dim: int, place: int) -> None:
+    if len(shape) != len(first):
+        raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
+    for each, (extent, wanted) in enumerate(zip(shape, first, strict=True)):
+        if each != dim and extent != wanted:
+            raise RuntimeError(
+                f"Sizes of tensors must match except in dimension {dim}. Expected size {wanted} but got size "
+                f"{extent} for tensor number {place} in the list."
+            )

@@ -114,6 +114,10 @@ def test_dimensions_of_a_tensor_without_any(name, dim):
 @pytest.mark.parametrize("dim", [0, 7])
 def test_joining_tensors_without_dimensions(dim):
     for device in (DEVICE, "meta"):
+        with pytest.raises(
+            RuntimeError, match="^Sizes of tensors must match except in dimension 0. Expected size 2 but"
+        ):
+            torch.cat([torch.ones(0, 2, device=device), torch.ones(4, 0, device=device)])
         with pytest.raises(RuntimeError, match=r"zero-dimensional tensor \(at position 1\) cannot be concatenated"):
             torch.cat([torch.ones(2, device=device), torch.ones((), device=device)], dim)
 
@@ -184,6 +188,33 @@ def test_a_histogram_without_bounds(number):
             torch.tensor([1.0, number, 2.0], device=device).histc(3)
         texts.append(str(error.value))
     assert texts[0] == texts[1]
+
+
+# What the CPU has no kernel for: no device computes it, or gives complex numbers an order.
+WITHOUT_KERNELS = {
+    "complex64": ("relu", "sign", "erf", "amin", "max", "median", "round", "frac", "signbit", "sort", "argmax"),
+    "bool": ("abs", "floor", "frac", "median"),
+    "int32": ("frac", "erfinv_"),
+}
+
+
+@pytest.mark.parametrize("dtype", WITHOUT_KERNELS)
+def test_dtypes_without_kernels(dtype):
+    for name in WITHOUT_KERNELS[dtype]:
+        texts = []
+        for device in ("cpu", DEVICE):
+            with pytest.raises(RuntimeError) as error:
+                getattr(torch.ones(3, dtype=getattr(torch, dtype), device=device), name)()
+            texts.append((type(error.value), str(error.value)))
+        assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("shape", [(2,), (3,)])
+def test_shapes_are_spoken_of_before_kernels(shape):
+    x = torch.ones(3, dtype=torch.complex64, device=DEVICE)
+    text = "size of tensor a" if shape == (2,) else '"lt_cpu" not implemented'
+    with pytest.raises(RuntimeError, match=text):
+        x < torch.ones(shape, device=DEVICE)
 
 
 DIVISIONS = {

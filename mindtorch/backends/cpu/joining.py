@@ -53,8 +53,7 @@ def _cat(tensors: Sequence[Array], dim: int, out: Array | None) -> Array:
     parts = [tensor for tensor in tensors if tensor.shape != (0,)]
     if not parts:
         return deliver(np.empty(0, dtype), out)
-    dim = geometry.wrap_dim(dim, parts[0].ndim)
-    shape = _joined_shape(tensors, parts[0], dim)
+    shape, dim = view_geometry.joined_shape(tensors, dim)
     if out is not None:
         iterator.check_apart(out, tensors)
     if out is None or iterator.needs_resize(out, shape):
@@ -74,24 +73,6 @@ def _joined_dtype(tensors: Sequence[Array], out: Array | None) -> np.dtype:
             f"torch.cat(): input types can't be cast to the desired output type {FROM_NUMPY[out.dtype].storage_name}"
         )
     return out.dtype
-
-
-def _joined_shape(tensors: Sequence[Array], first: Array, dim: int) -> tuple[int, ...]:
-    """The shape of the result. Empty 1-d tensors are passed over, whatever the shape of the others."""
-    total = 0
-    for place, tensor in enumerate(tensors):
-        if tensor.shape == (0,):
-            continue
-        if tensor.ndim != first.ndim:
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}")
-        for each, (extent, wanted) in enumerate(zip(tensor.shape, first.shape, strict=True)):
-            if each != dim and extent != wanted:
-                raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {wanted} but got size "
-                    f"{extent} for tensor number {place} in the list."
-                )
-        total += tensor.shape[dim]
-    return (*first.shape[:dim], total, *first.shape[dim + 1 :])
 
 
 def _joined_strides(tensors: Sequence[Array], shape: tuple[int, ...], unit: int) -> tuple[int, ...]:

@@ -391,10 +391,7 @@ def cat(promotion: str) -> Kernel:
         view_geometry.check_joinable(tensors)
         kept = [each for each in tensors if each.shape != (0,)] or [tensors[0]]
         iterator.check_devices(kept)
-        dim = geometry.wrap_dim(dim, kept[0].ndim)
-        shape = list(kept[0].shape)
-        shape[dim] = sum(each.shape[dim] for each in kept)
-        return deliver(out, tuple(shape), common_dtype(*tensors))
+        return deliver(out, view_geometry.joined_shape(tensors, dim)[0], common_dtype(*tensors))
 
     return kernel
 

@@ -290,9 +290,17 @@ class remembered:  # noqa: N801  stands where a rule stands
         if self._op:
             check_devices(find_op(self._op), args, out)
 
+    def _check_operands(self, args: tuple, out: Any = None) -> None:
+        """Dtypes that there are no kernels for are spoken of when nothing is wrong with shapes."""
+        try:
+            check_operands(self._op, args, out)
+        except NotImplementedError:
+            self._rule(*args) if out is None else self._rule(*args, out=out)
+            raise
+
     def _ask(self, key: tuple, args: tuple) -> Any:
         self._check_devices(args)
-        check_operands(self._op, args)
+        self._check_operands(args)
         answer = _without_memory(self._rule(*args))
         if type(answer) is Geometry or type(answer) is tuple and {*map(type, answer)} <= {Geometry, type(None)}:
             self._keep(key, answer)
@@ -309,7 +317,7 @@ class remembered:  # noqa: N801  stands where a rule stands
             return self._answers[whole] or out
         except KeyError:
             self._check_devices(args, out)
-            check_operands(self._op, args, out)
+            self._check_operands(args, out)
             answer = _without_memory(self._rule(*args, out=out))
         if answer is out:
             self._keep(whole, None)
@@ -320,7 +328,7 @@ class remembered:  # noqa: N801  stands where a rule stands
     def _ask_with_outs(self, args: tuple, outs: tuple) -> Any:
         """Of several results nothing is remembered."""
         self._check_devices(args, outs)
-        check_operands(self._op, args, outs)
+        self._check_operands(args, outs)
         return _without_memory(self._rule(*args, out=outs))
 
     def _keep(self, key: tuple, answer: Any) -> None:

@@ -2,4 +2,4 @@
 
 from mindtorch.backends.trials import Trials
 
-check_operands = Trials(with_numbers=True, with_memory=True).check
+check_operands = Trials(with_numbers=True, with_memory=True, with_kernels=True).check
