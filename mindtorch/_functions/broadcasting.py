@@ -49,6 +49,8 @@ def _check_axes(given: Sequence[Any], indexing: str) -> None:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     if any(tensor.dtype is not given[0].dtype for tensor in given):
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if any(tensor.device != given[0].device for tensor in given):
+        raise RuntimeError("meshgrid expects all tensors to have the same device")
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     for tensor in given:

@@ -317,6 +317,12 @@ def _check_grad(tensor: Tensor, grad: Any) -> None:
             f"attempting to assign a gradient with device type '{grad.device.type}' to a tensor with device type "
             f"'{tensor.device.type}'. Please ensure that the gradient and the tensor are on the same device"
         )
+    if grad.device != tensor.device:
+        raise RuntimeError(
+            f"attempting to assign a gradient located on device with index '{grad.device.index}' to a tensor located "
+            f"on device with index '{tensor.device.index}'. Please ensure that the gradient and the tensor are on the "
+            "same device"
+        )
     if grad.shape != tensor.shape:
         raise RuntimeError(
             f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor of size '{list(tensor.shape)}'. "

@@ -64,7 +64,7 @@ class MemoryMethods:
         if isinstance(source, Tensor) and size is None:
             set_array(self, source._mt_array, keep_node=False)
         else:
-            array = _array_over(_storage_in(source), self.dtype, storage_offset or 0, size, stride)
+            array = _array_over(_storage_in(source, self.device), self.dtype, storage_offset or 0, size, stride)
             set_array(self, array, keep_node=False)
         mark_written(self)
         if node is not None:
@@ -283,16 +283,16 @@ def _check_source(tensor: Any, source: Any) -> None:
     if isinstance(source, Tensor) and tensor.dtype is not source.dtype:
         found, expected = c_name(source._mt_array), c_name(tensor._mt_array)
         raise RuntimeError(f"Could not set tensor of type {found} to a tensor of type {expected}")
-    if source is not None and source.device.type != tensor.device.type:
+    if source is not None and source.device != tensor.device:
         raise RuntimeError(
             f'Attempted to set the storage of a tensor on device "{tensor.device}" to a storage on different device '
             f'"{source.device}".  This is no longer allowed; the devices must match.'
         )
 
 
-def _storage_in(source: Any) -> UntypedStorage:
+def _storage_in(source: Any, device: Any) -> UntypedStorage:
     if source is None:
-        return UntypedStorage(0)
+        return UntypedStorage(0, device=device)
     if isinstance(source, Tensor):
         return source.untyped_storage()
     return source.untyped() if isinstance(source, TypedStorage) else source

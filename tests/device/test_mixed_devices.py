@@ -130,3 +130,69 @@ def test_what_may_be_elsewhere():
     assert torch.empty(3, 2).copy_(on_device).equal(x)
     with pytest.raises(RuntimeError, match="indices should be either on cpu or on the same device"):
         x[places.to(DEVICE)]
+
+
+# -------------------- two devices of one type --------------------
+
+TWO = r"at least two devices, npu:0 and npu:1!|is on npu:1, different from other tensors on npu:0"
+# What takes tensors of two devices: (the call, the error's text).
+OF_TWO_DEVICES = {
+    "add": (lambda a, b: a + b, TWO),
+    "in place": (lambda a, b: a.add_(b), TWO),
+    "a number": (lambda a, b: a * b[0], TWO),
+    "a list": (lambda a, b: torch.cat([a, b]), TWO),
+    "foreach": (lambda a, b: torch._foreach_add([a], [b]), TWO),
+    "product": (lambda a, b: torch.dot(a, b), TWO),
+    "indices": (lambda a, b: a[b.long()], "indices should be either on cpu or on the same device"),
+    "bincount": (lambda a, b: torch.bincount(a.long(), b), TWO),
+    "meshgrid": (
+        lambda a, b: torch.meshgrid(a, b, indexing="ij"),
+        "^meshgrid expects all tensors to have the same device",
+    ),
+    "gradient": (
+        lambda a, b: setattr(a, "grad", b),
+        "located on device with index '1' to a tensor located on device with",
+    ),
+    "set_": (lambda a, b: a.set_(b), 'on device "npu:0" to a storage on different device "npu:1"'),
+    "storage": (lambda a, b: a.set_(b.untyped_storage()), 'on device "npu:0" to a storage on different device "npu:1"'),
+}
+
+
+@pytest.mark.skipif(DEVICE != "npu", reason="there are two NPUs")
+@pytest.mark.parametrize("name", OF_TWO_DEVICES)
+def test_two_devices(name):
+    function, text = OF_TWO_DEVICES[name]
+    with pytest.raises(RuntimeError, match=text):
+        function(torch.ones(3, device="npu:0"), torch.ones(3, device="npu:1"))
+
+
+def test_a_tensor_without_a_storage_stays_on_its_device():
+    for device in (DEVICE, "meta"):
+        x = torch.ones(3, device=device)
+        assert x.set_().device == torch.empty(0, device=device).device and x.shape == (0,)
+        assert x.resize_(2).fill_(2).device.type == device
+
+
+@pytest.mark.skipif(DEVICE != "npu", reason="there are two NPUs")
+def test_gradients_cross_devices():
+    x = torch.ones(3, device="npu:0", requires_grad=True)
+    (x * 2).to("npu:1").square().sum().backward()
+    assert x.grad.device == x.device and x.grad.tolist() == [8, 8, 8]
+
+
+# -------------------- copies that nobody waits for --------------------
+
+
+@pytest.mark.skipif(DEVICE != "npu", reason="about its pinned memory")
+@pytest.mark.parametrize("count", [3, 1000, 100_000])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_what_is_written_after_a_copy(count, dtype):
+    """Memory that is not pinned may be written at once; pinned memory that nobody has any more is not given away."""
+    source = torch.arange(count, dtype=torch.float32)
+    expected = source.to(dtype, copy=True)
+    target = torch.empty(count, dtype=dtype, device=DEVICE)
+    target.copy_(source, non_blocking=True)
+    source.fill_(-1)
+    assert target.cpu().equal(expected)
+    numbers = [torch.full((count,), float(number)).pin_memory().to(DEVICE, non_blocking=True) for number in range(4)]
+    assert [each.cpu().unique().tolist() for each in numbers] == [[0], [1], [2], [3]]
