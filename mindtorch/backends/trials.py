@@ -35,12 +35,13 @@ _OTHERS = (FLOAT, INT64, BOOL)  # the dtypes that are tried in the place of one 
 class Trials:
     """The calls that a backend has asked about, and that are right."""
 
-    def __init__(self, with_numbers: bool, with_memory: bool, with_kernels: bool) -> None:
-        """`with_numbers`: what a Scalar argument is counts, too; otherwise only of which type it is. `with_memory`:
-        whether what is written to is memory that stands for several elements counts. `with_kernels`: whether it counts
-        that the CPU has no kernel for the dtypes; halves are not asked about, which are for devices."""
+    def __init__(self, with_numbers: bool, shared: Callable[[Any, Any], int] | None, with_kernels: bool) -> None:
+        """`with_numbers`: what a Scalar argument is counts, too; otherwise only of which type it is. `shared`: how what
+        is written to shares memory with an argument (0: not at all, 1: they are the same); None: memory does not
+        count, nor whether it stands for several elements. `with_kernels`: whether it counts that the CPU has no kernel
+        for the dtypes; halves are not asked about, which are for devices."""
         self._with_numbers = with_numbers
-        self._with_memory = with_memory
+        self._shared = shared
         self._with_kernels = with_kernels
         self._right: set[tuple] = set()
 
@@ -54,19 +55,26 @@ class Trials:
                 _one(value) if place in form.scalars and not _is_huge(value) else value
                 for place, value in enumerate(args)
             ]
-        expanded = self._with_memory and _has_expanded(out)
+        expanded = self._shared is not None and _has_expanded(out)
+        places = self._places_of(out, args)
         ndims = [len(array.shape) for array in _arrays(args)] if form.dims else ()
-        key = (op, *map(_kind_of, args), _kind_of(out), expanded, *ndims, *[out is value for value in args])
+        key = (op, *map(_kind_of, args), _kind_of(out), expanded, *ndims, *places)
         if None in key or key in self._right:
             return
         try:
-            form.trial(args, out, expanded)
+            form.trial(args, out, expanded, places)
         except NotImplementedError:
             if self._with_kernels and not _has_halves(args):
                 raise
         if len(self._right) >= _MANY:
             self._right.clear()
         self._right.add(key)
+
+    def _places_of(self, out: Any, args: Sequence[Any]) -> list[int]:
+        """How each argument shares memory with what is written to."""
+        if out is None or self._shared is None:
+            return [int(out is not None and value is out) for value in args]
+        return [self._shared(out, value) for value in args]
 
 
 def _one(value: Any) -> Any:
@@ -122,7 +130,7 @@ class _Form:
 class _Pointwise(_Form):
     """One element says what many do, but for memory that stands for several."""
 
-    def trial(self, args: Sequence[Any], out: Any, expanded: bool) -> None:
+    def trial(self, args: Sequence[Any], out: Any, expanded: bool, places: Sequence[int]) -> None:
         # What `out` is resized to is not a matter of dtypes and numbers, so it has the result's shape here.
         dims = max((len(array.shape) for array in _arrays(args)), default=0)
         target = None if out is None else _mapped(out, partial(_small_target, dims, expanded))
@@ -148,14 +156,15 @@ def _target(shape: Sequence[int], dtype: np.dtype, expanded: bool) -> np.ndarray
 class _Call:
     """A call on the CPU: the arguments with arrays of the right shapes, and the dtypes of these.
 
-    `written`: which argument is `out`, too. `outs`: otherwise, the dtypes of what is written to. `expanded`: whether
-    that is in the memory of one element.
+    `written`: which argument is `out`, too. `outs`: otherwise, the dtypes of what is written to. `shared`: which other
+    arguments are in the memory that is written to. `expanded`: whether that is the memory of one element.
     """
 
     given: list[Any]
     dtypes: list[Any]
     written: int | None
     outs: list[Any] | None
+    shared: list[int]
     expanded: bool
 
     def run(self, kernel: Callable) -> None:
@@ -165,6 +174,8 @@ class _Call:
             if self.expanded:
                 own = operands[self.written]
                 operands[self.written] = _target(own.shape, own.dtype, True)
+            for place in self.shared:
+                operands[place] = _in_memory_of(operands[self.written], operands[place])
             kernel(*operands, out=operands[self.written])
             return
         result = kernel(*operands)
@@ -179,21 +190,31 @@ class _Call:
             yield replace(self, given=given)
         ones = [_one(value) if place in scalars else value for place, value in enumerate(self.given)]
         yield replace(self, expanded=False)
+        yield replace(self, expanded=False, shared=[])
+        if self.written is not None:
+            yield replace(self, expanded=False, shared=[], written=None, outs=[self.given[self.written].dtype])
         yield replace(self, given=ones)
         for dtypes in _other_dtypes(self.dtypes):
             yield replace(self, dtypes=dtypes, outs=None, expanded=False)
             yield replace(self, dtypes=dtypes, outs=None, expanded=False, given=ones)
 
 
+def _in_memory_of(target: np.ndarray, array: np.ndarray) -> np.ndarray:
+    """An array that begins where another one does, and has no more elements than there is room for."""
+    fits = array.nbytes <= target.nbytes and target.flags.c_contiguous
+    return np.ndarray(array.shape, array.dtype, target) if fits else target
+
+
 class _Other(_Form):
     """What is wrong may be the shapes, which are not asked about, or the zeros."""
 
-    def trial(self, args: Sequence[Any], out: Any, expanded: bool) -> None:
+    def trial(self, args: Sequence[Any], out: Any, expanded: bool, places: Sequence[int]) -> None:
         sizes = _smaller_sizes(args)
         given = [_resized(value, sizes) for value in args]
-        written = next((place for place, value in enumerate(args) if value is out and out is not None), None)
+        written = places.index(1) if 1 in places else None
+        shared = [place for place, how in enumerate(places) if how and place != written] if written is not None else []
         outs = None if out is None or written is not None else [each.dtype for each in _arrays([out])]
-        call = _Call(given, [array.dtype for array in _arrays(given)], written, outs, expanded)
+        call = _Call(given, [array.dtype for array in _arrays(given)], written, outs, shared, expanded)
         try:
             call.run(self.kernel)
         except NotImplementedError:

@@ -165,6 +165,37 @@ def test_random_numbers_in_expanded_memory(name):
         getattr(torch.zeros(1, device=DEVICE).expand(3), name)()
 
 
+# Ops that read anywhere, and so do not write to what they read: in place, and with `out=`.
+READS_ANYWHERE = {
+    "scatter_": lambda x, i: x.scatter_(0, i, x),
+    "scatter_add_": lambda x, i: x.scatter_add_(0, i, x.detach()),
+    "scatter_reduce_": lambda x, i: x.scatter_reduce_(0, i, x[:], "sum"),
+    "index_add_": lambda x, i: x.index_add_(0, i, x.view(3)),
+    "index_copy_": lambda x, i: x.index_copy_(0, i, x),
+    "index_put_": lambda x, i: x.index_put_((i,), x),
+    "a part": lambda x, i: x.index_add_(0, i[:2], x[1:]),
+    "gather": lambda x, i: torch.gather(x, 0, i, out=x),
+    "index_select": lambda x, i: torch.index_select(x, 0, i, out=x),
+    "cat": lambda x, i: torch.cat([x[:1], x[1:]], out=x),
+    "indices": lambda x, i: i.scatter_(0, i, 1),
+}
+
+
+@pytest.mark.parametrize("name", READS_ANYWHERE)
+def test_memory_that_is_read_and_written(name):
+    x, i = torch.tensor([1.0, 2.0, 3.0], device=DEVICE), torch.tensor([1, 2, 0], device=DEVICE)
+    with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor refer to a"):
+        READS_ANYWHERE[name](x, i)
+    assert x.tolist() == [1, 2, 3] and i.tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "logcumsumexp"])
+def test_memory_that_may_be_written_again(name):
+    x = torch.tensor([1.0, 2.0, 3.0], device=DEVICE)
+    expected = getattr(torch, name)(x, 0)
+    assert getattr(torch, name)(x, 0, out=x).equal(expected)
+
+
 # -------------------- results --------------------
 
 

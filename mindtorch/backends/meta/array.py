@@ -81,7 +81,7 @@ class MetaArray(DeviceArray):
         raise errors.meta_data()
 
 
-_check_operands = Trials(with_numbers=False, with_memory=False, with_kernels=False).check
+_check_operands = Trials(with_numbers=False, shared=None, with_kernels=False).check
 
 
 def _tried(kernel: Callable, op: str) -> Callable:

@@ -16,6 +16,7 @@ from mindtorch.backends.npu.array import NpuArray, new
 from mindtorch.backends.npu.fallback import kernel_for
 from mindtorch.backends.npu.launch import aclnn, copied, delivered, operands, placed, remembered
 from mindtorch.backends.npu.positions import check_found
+from mindtorch.backends.npu.sharing import check_apart
 from mindtorch.backends.npu.steps import FLOATS, contiguous
 from mindtorch.dispatch.registry import kernel_table
 from mindtorch.iterator import is_expanded
@@ -87,6 +88,7 @@ def index(input, indices, out=None):
 
 def index_put(input, indices, values, accumulate, out=None):
     target = input if out is input else copied(_target(input, out), input)
+    check_apart(target, values, *indices)
     if values.dtype != input.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
@@ -169,6 +171,7 @@ def cat(tensors, dim, out=None):
     dtype = common_dtype(*tensors)
     first = next(each for each in kept if type(each) is NpuArray)
     result = placed(_cat_rule(tensors, dim, out=out), first)
+    check_apart(result, *tensors)
     parts = [_converted(each, dtype) for each in kept if each.size]
     if parts:
         _cat(parts, dim, result)
