@@ -62,7 +62,7 @@ class Trials:
         if None in key or key in self._right:
             return
         try:
-            form.trial(args, out, expanded, places)
+            form.trial(args, out, expanded, places, self._shared is not None)
         except NotImplementedError:
             if self._with_kernels and not _has_halves(args):
                 raise
@@ -130,7 +130,7 @@ class _Form:
 class _Pointwise(_Form):
     """One element says what many do, but for memory that stands for several."""
 
-    def trial(self, args: Sequence[Any], out: Any, expanded: bool, places: Sequence[int]) -> None:
+    def trial(self, args: Sequence[Any], out: Any, expanded: bool, places: Sequence[int], with_memory: bool) -> None:
         # What `out` is resized to is not a matter of dtypes and numbers, so it has the result's shape here.
         dims = max((len(array.shape) for array in _arrays(args)), default=0)
         target = None if out is None else _mapped(out, partial(_small_target, dims, expanded))
@@ -158,6 +158,7 @@ class _Call:
 
     `written`: which argument is `out`, too. `outs`: otherwise, the dtypes of what is written to. `shared`: which other
     arguments are in the memory that is written to. `expanded`: whether that is the memory of one element.
+    `with_memory`: whether memory is asked about.
     """
 
     given: list[Any]
@@ -166,6 +167,7 @@ class _Call:
     outs: list[Any] | None
     shared: list[int]
     expanded: bool
+    with_memory: bool
 
     def run(self, kernel: Callable) -> None:
         rest = iter(self.dtypes)
@@ -191,7 +193,7 @@ class _Call:
         ones = [_one(value) if place in scalars else value for place, value in enumerate(self.given)]
         yield replace(self, expanded=False)
         yield replace(self, expanded=False, shared=[])
-        if self.written is not None:
+        if self.with_memory and self.written is not None:
             yield replace(self, expanded=False, shared=[], written=None, outs=[self.given[self.written].dtype])
         yield replace(self, given=ones)
         for dtypes in _other_dtypes(self.dtypes):
@@ -208,13 +210,13 @@ def _in_memory_of(target: np.ndarray, array: np.ndarray) -> np.ndarray:
 class _Other(_Form):
     """What is wrong may be the shapes, which are not asked about, or the zeros."""
 
-    def trial(self, args: Sequence[Any], out: Any, expanded: bool, places: Sequence[int]) -> None:
+    def trial(self, args: Sequence[Any], out: Any, expanded: bool, places: Sequence[int], with_memory: bool) -> None:
         sizes = _smaller_sizes(args)
         given = [_resized(value, sizes) for value in args]
         written = places.index(1) if 1 in places else None
         shared = [place for place, how in enumerate(places) if how and place != written] if written is not None else []
         outs = None if out is None or written is not None else [each.dtype for each in _arrays([out])]
-        call = _Call(given, [array.dtype for array in _arrays(given)], written, outs, shared, expanded)
+        call = _Call(given, [array.dtype for array in _arrays(given)], written, outs, shared, expanded, with_memory)
         try:
             call.run(self.kernel)
         except NotImplementedError:

@@ -44,9 +44,9 @@ def finished(result: NpuArray, out: NpuArray | None) -> NpuArray:
 
 def _of_two(rule: Callable, input: Any, other: Any, out: Any) -> tuple[NpuArray, NpuArray, NpuArray]:
     """Room for the result, and the operands in its dtype, on the device."""
-    result = rule(input, other)
     if out is not None:
-        rule(input, other, out=out)  # which refuses what does not fit
+        rule(input, other, out=out)  # which refuses what does not fit, and says first what is wrong with `out`
+    result = rule(input, other)
     input, other = operands(input, other)
     result = placed(result, input)
     return result, converted(input, result.dtype), converted(other, result.dtype)
@@ -110,9 +110,9 @@ _TRUNC = 1
 
 def angle(input, out=None):
     """Zero or pi; of complex numbers the angle of the parts."""
-    result = placed(_angle_rule(input), input)
     if out is not None:
         _angle_rule(input, out=out)
+    result = placed(_angle_rule(input), input)
     if not result.size:
         return finished(result, out)
     if input.dtype.kind == "c":
@@ -137,9 +137,9 @@ def _parts(array: NpuArray) -> tuple[NpuArray, NpuArray]:
 
 def entr(input, out=None):
     """-x log(x); 0 for 0, and minus infinity below."""
-    result = placed(_entr_rule(input), input)
     if out is not None:
         _entr_rule(input, out=out)
+    result = placed(_entr_rule(input), input)
     if not result.size:
         return finished(result, out)
     input = converted(input, result.dtype)
