@@ -140,7 +140,7 @@ class _Pointwise(_Form):
 
 
 def _small_target(dims: int, expanded: bool, out: Any) -> np.ndarray:
-    return _target((1 + expanded,) * dims, out.dtype, expanded)
+    return _target((1 + expanded,) * max(dims, expanded), out.dtype, expanded)
 
 
 def _single(value: Any) -> Any:

@@ -165,6 +165,18 @@ def test_random_numbers_in_expanded_memory(name):
         getattr(torch.zeros(1, device=DEVICE).expand(3), name)()
 
 
+@pytest.mark.parametrize("name", ["heaviside", "add", "fmax", "copysign", "maximum", "hypot", "atan2", "eq"])
+def test_expanded_outs_of_numbers(name):
+    """Whether an op minds is asked of the CPU, also where the result has no dimensions."""
+    texts = []
+    for device in ("cpu", DEVICE):
+        x = torch.ones((), dtype=torch.float64, device=device)
+        out = torch.ones(1, dtype=torch.bool if name == "eq" else torch.float64, device=device).expand(2)
+        found = outcome(getattr(torch, name), [x, x], {"out": out})
+        texts.append(str(found.error))
+    assert texts[0] == texts[1]
+
+
 # Ops that read anywhere, and so do not write to what they read: in place, and with `out=`.
 READS_ANYWHERE = {
     "scatter_": lambda x, i: x.scatter_(0, i, x),
