@@ -92,7 +92,7 @@ def _is_huge(value: Any) -> bool:
 def _kind_of(value: Any) -> Any:
     """What counts of an argument; None if nothing can be tried with it."""
     if isinstance(value, (DeviceArray, np.ndarray)):
-        return value.dtype, bool(value.shape)
+        return value.dtype, bool(value.shape), 0 in value.shape  # where nothing is computed, less is refused
     if type(value) in _WORDS:
         return type(value), value
     if isinstance(value, (list, tuple)):

@@ -252,6 +252,20 @@ def test_dtypes_without_kernels(dtype):
         assert texts[0] == texts[1]
 
 
+@pytest.mark.parametrize("name", ["mm", "dot", "mv", "cummax"])
+def test_calls_without_elements_are_not_remembered_for_others(name):
+    """The CPU takes dtypes that it has no kernel for, where there is nothing to compute."""
+    texts = []
+    for device in ("cpu", DEVICE):
+        found = []
+        for size in (0, 3):
+            x = torch.ones((size, size), dtype=torch.complex64 if name == "cummax" else torch.bool, device=device)
+            calls = {"mm": (x, x), "dot": (x.flatten(), x.flatten()), "mv": (x, x.diagonal()), "cummax": (x, 0)}
+            found.append(str(outcome(getattr(torch, name), list(calls[name]), {}).error))
+        texts.append(found)
+    assert texts[0] == texts[1] and "not implemented" in texts[1][1]
+
+
 @pytest.mark.parametrize("shape", [(2,), (3,)])
 def test_shapes_are_spoken_of_before_kernels(shape):
     x = torch.ones(3, dtype=torch.complex64, device=DEVICE)
