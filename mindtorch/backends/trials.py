@@ -61,14 +61,18 @@ class Trials:
         key = (op, *map(_kind_of, args), _kind_of(out), expanded, *ndims, *places)
         if None in key or key in self._right:
             return
+        with_shapes = (*key, *[array.shape for array in _arrays(args)])
+        if with_shapes in self._right:
+            return
+        is_right = True
         try:
-            form.trial(args, out, expanded, places, self._shared is not None)
+            is_right = form.trial(args, out, expanded, places, self._shared is not None)
         except NotImplementedError:
             if self._with_kernels and not _has_halves(args):
                 raise
         if len(self._right) >= _MANY:
             self._right.clear()
-        self._right.add(key)
+        self._right.add(key if is_right else with_shapes)  # of other shapes it is asked again
 
     def _places_of(self, out: Any, args: Sequence[Any]) -> list[int]:
         """How each argument shares memory with what is written to."""
@@ -130,13 +134,14 @@ class _Form:
 class _Pointwise(_Form):
     """One element says what many do, but for memory that stands for several."""
 
-    def trial(self, args: Sequence[Any], out: Any, expanded: bool, places: Sequence[int], with_memory: bool) -> None:
+    def trial(self, args: Sequence[Any], out: Any, expanded: bool, places: Sequence[int], with_memory: bool) -> bool:
         # What `out` is resized to is not a matter of dtypes and numbers, so it has the result's shape here.
         dims = max((len(array.shape) for array in _arrays(args)), default=0)
         target = None if out is None else _mapped(out, partial(_small_target, dims, expanded))
         operands = [target if value is out and out is not None else _single(value) for value in args]
         first = type(operands[0]) if type(operands[0]) in _NUMBERS else np.ndarray
         kernel_table(self.op)[first](*operands, **({} if target is None else {"out": target}))
+        return True
 
 
 def _small_target(dims: int, expanded: bool, out: Any) -> np.ndarray:
@@ -210,7 +215,7 @@ def _in_memory_of(target: np.ndarray, array: np.ndarray) -> np.ndarray:
 class _Other(_Form):
     """What is wrong may be the shapes, which are not asked about, or the zeros."""
 
-    def trial(self, args: Sequence[Any], out: Any, expanded: bool, places: Sequence[int], with_memory: bool) -> None:
+    def trial(self, args: Sequence[Any], out: Any, expanded: bool, places: Sequence[int], with_memory: bool) -> bool:
         sizes = _smaller_sizes(args)
         given = [_resized(value, sizes) for value in args]
         written = places.index(1) if 1 in places else None
@@ -224,6 +229,8 @@ class _Other(_Form):
         except _REFUSALS:
             if any(self._is_right(other) for other in call.others(self.scalars, self.dims)):
                 raise
+            return False
+        return True
 
     def _is_right(self, call: _Call) -> bool:
         try:

@@ -266,6 +266,16 @@ def test_calls_without_elements_are_not_remembered_for_others(name):
     assert texts[0] == texts[1] and "not implemented" in texts[1][1]
 
 
+def test_calls_of_wrong_shapes_are_not_remembered_for_others():
+    """Where nothing makes a call right, nothing is known of its dtypes."""
+    for device in (DEVICE, "meta"):
+        x, wrong = torch.ones(3, 3, device=device), torch.ones(2, 3, dtype=torch.float64, device=device)
+        with pytest.raises(RuntimeError):
+            torch.mm(x, wrong)
+        with pytest.raises(RuntimeError, match="same dtype"):
+            torch.mm(x, torch.ones(3, 3, dtype=torch.float64, device=device))
+
+
 @pytest.mark.parametrize("shape", [(2,), (3,)])
 def test_shapes_are_spoken_of_before_kernels(shape):
     x = torch.ones(3, dtype=torch.complex64, device=DEVICE)
