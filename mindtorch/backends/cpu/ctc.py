@@ -2,7 +2,8 @@
 
 An alignment runs through states: a blank, the first label, a blank, the second label, ..., a blank. `alpha[n, t, s]` is
 the log-probability of everything up to time t that ends in state s, `beta` that of everything from there on. Time is
-the only loop; states and the sequences of a batch are computed together.
+the only loop, and ends with the longest sequence; states and the sequences of a batch are computed together. Between
+the functions here, time is the first dimension.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.checks import expect_dtypes, expect_sizes, not_implemented, scalar_name
@@ -25,9 +27,11 @@ _CHECKING = "(while checking arguments for ctc_loss_allocate_outputs)"
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
     """The losses, and alpha for the backward pass."""
     states = _checked_states(log_probs, targets, input_lengths, target_lengths, blank)
-    alpha = quiet(_forward, _emitted(log_probs, states), states, np.asarray(target_lengths, np.int64))
-    losses = quiet(_losses, alpha, np.asarray(input_lengths, np.int64), np.asarray(target_lengths, np.int64))
-    return losses, alpha
+    lengths, labels = np.asarray(input_lengths, np.int64), np.asarray(target_lengths, np.int64)
+    reached = quiet(_forward, _emitted(log_probs[: lengths.max()], states), states, labels)
+    alpha = np.zeros((len(states), len(log_probs), states.shape[1]), log_probs.dtype)
+    alpha[:, : len(reached)] = reached.transpose(1, 0, 2)
+    return quiet(_losses, reached, lengths, labels), alpha
 
 
 def ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
@@ -53,10 +57,14 @@ def ctc_loss_backward(
         if array.ndim != len(sizes):
             raise RuntimeError(f"TensorAccessor expected {len(sizes)} dims but tensor has {array.ndim}")
         expect_sizes(array, sizes, name)
-    lengths = np.asarray(input_lengths, np.int64)
-    beta = quiet(_backward, _emitted(log_probs, states), states, lengths, np.asarray(target_lengths, np.int64))
-    result = np.ascontiguousarray(quiet(_gradient, grad, log_probs, states, log_alpha, beta, neg_log_likelihood))
-    result[np.arange(len(log_probs))[:, None] >= lengths] = 0
+    lengths, labels = np.asarray(input_lengths, np.int64), np.asarray(target_lengths, np.int64)
+    result = np.zeros(log_probs.shape, log_probs.dtype)
+    used = log_probs[: lengths.max()]
+    emitted, alpha = _emitted(used, states), log_alpha[:, : len(used)].transpose(1, 0, 2)
+    beta = quiet(_backward, emitted, states, lengths, labels)
+    joint = quiet(np.subtract, alpha + beta, emitted)
+    result[: len(used)] = quiet(_gradient, grad, used, states, joint, neg_log_likelihood)
+    result[: len(used)][np.arange(len(used))[:, None] >= lengths] = 0
     if zero_infinity:
         result[:, np.isposinf(neg_log_likelihood)] = 0
     return result
@@ -81,20 +89,25 @@ def ctc_loss_backward_tensor(
 
 
 def _emitted(log_probs: Array, states: Array) -> Array:
-    """The log-probability of the label of every state: by sequence, time and state."""
-    return np.take_along_axis(log_probs, states[None], 2).transpose(1, 0, 2)
+    """The log-probability of the label of every state: by time, sequence and state."""
+    return log_probs[:, np.arange(len(states))[:, None], states]
 
 
 def _forward(emitted: Array, states: Array, target_lengths: Array) -> Array:
-    alpha = np.full(emitted.shape, -np.inf, emitted.dtype)
-    reachable = np.arange(states.shape[1]) <= 2 * target_lengths[:, None]
-    if emitted.shape[1]:
-        alpha[:, 0, :2] = np.where(reachable[:, :2], emitted[:, 0, :2], -np.inf)
-    skips = _skips(states)
-    for time in range(1, emitted.shape[1]):
-        total = _sum_of_ways(alpha[:, time - 1], skips) + emitted[:, time]
-        alpha[:, time] = np.where(reachable, total, -np.inf)
-    return alpha
+    """A state is reached from itself, from the one before it, and over a blank: three windows of what comes before."""
+    steps, batch, count = emitted.shape
+    padded = np.full((steps + 1, batch, count + 2), -np.inf, emitted.dtype)
+    padded[0, :, 2] = 0  # what stands before the first state leads to the first two
+    windows = sliding_window_view(padded, count, 2).transpose(0, 2, 1, 3)
+    barred = np.zeros((3, batch, count), emitted.dtype)
+    barred[0][~_skips(states)] = -np.inf
+    reachable = np.arange(count) <= 2 * target_lengths[:, None]
+    given = np.where(reachable, emitted, emitted.dtype.type(-np.inf))
+    ways, largest, total = np.empty_like(barred), np.empty_like(barred[0]), np.empty_like(barred[0])
+    for time in range(steps):
+        np.add(windows[time], barred, ways)
+        np.add(_log_of_sum(ways, largest, total), given[time], padded[time + 1, :, 2:])
+    return padded[1:, :, 2:]
 
 
 def _skips(states: Array) -> Array:
@@ -104,40 +117,35 @@ def _skips(states: Array) -> Array:
     return skips
 
 
-def _sum_of_ways(before: Array, skips: Array) -> Array:
-    """The logarithm of the probability to be in each state one step later: stay, move on by one, or skip a blank."""
-    one = np.full_like(before, -np.inf)
-    two = np.full_like(before, -np.inf)
-    one[:, 1:] = before[:, :-1]
-    two[:, 2:] = np.where(skips[:, 2:], before[:, :-2], -np.inf)
-    return _log_of_sum(np.stack([before, one, two]), 0)
-
-
-def _log_of_sum(terms: Array, axis: int) -> Array:
-    largest = terms.max(axis, keepdims=True)
-    largest[largest == -np.inf] = 0
-    return np.log(np.exp(terms - largest).sum(axis)) + largest.squeeze(axis)
+def _log_of_sum(terms: Array, largest: Array, total: Array) -> Array:
+    """Along the first dimension, in the memory of `total`; the terms are overwritten."""
+    np.maximum.reduce(terms, 0, None, largest)
+    np.maximum(largest, np.finfo(terms.dtype).min, out=largest)
+    np.exp(np.subtract(terms, largest, terms), terms)
+    np.add.reduce(terms, 0, None, total)
+    return np.add(np.log(total, total), largest, total)
 
 
 def _losses(alpha: Array, input_lengths: Array, target_lengths: Array) -> Array:
     """From the last two states at the last time."""
-    if not alpha.shape[1]:
-        return np.where(target_lengths == 0, -0.0, np.inf).astype(alpha.dtype)
-    sequences = np.arange(len(alpha))
-    last = alpha[sequences, input_lengths - 1]
-    ends = np.stack([last[sequences, 2 * target_lengths], last[sequences, np.maximum(2 * target_lengths - 1, 0)]])
+    nothing = np.where(target_lengths == 0, -0.0, np.inf).astype(alpha.dtype)
+    if not len(alpha):
+        return nothing
+    times, sequences = input_lengths - 1, np.arange(alpha.shape[1])
+    last = 2 * target_lengths
+    ends = np.stack([alpha[times, sequences, last], alpha[times, sequences, np.maximum(last - 1, 0)]])
     ends[1, target_lengths == 0] = -np.inf
-    losses = -_log_of_sum(ends, 0)
-    return np.where(input_lengths == 0, np.where(target_lengths == 0, -0.0, np.inf), losses).astype(alpha.dtype)
+    losses = -_log_of_sum(ends, np.empty_like(ends[0]), np.empty_like(ends[0]))
+    return np.where(input_lengths == 0, nothing, losses)
 
 
 def _backward(emitted: Array, states: Array, input_lengths: Array, target_lengths: Array) -> Array:
     """The same from the end: sequences and states are turned round, so that each begins at its own end."""
-    times = _turned(emitted.shape[1], input_lengths)
+    times = _turned(len(emitted), input_lengths).T[:, :, None]
     places = _turned(states.shape[1], 2 * target_lengths + 1)
-    turned = np.take_along_axis(np.take_along_axis(emitted, times[:, :, None], 1), places[:, None], 2)
-    beta = _forward(turned, np.take_along_axis(states, places, 1), target_lengths)
-    return np.take_along_axis(np.take_along_axis(beta, times[:, :, None], 1), places[:, None], 2)
+    sequences = np.arange(len(states))[:, None]
+    beta = _forward(emitted[times, sequences, places], states[sequences, places], target_lengths)
+    return beta[times, sequences, places]
 
 
 def _turned(count: int, lengths: Array) -> Array:
@@ -147,14 +155,17 @@ def _turned(count: int, lengths: Array) -> Array:
     return np.where(places < lengths, lengths - 1 - places, places)
 
 
-def _gradient(grad: Array, log_probs: Array, states: Array, alpha: Array, beta: Array, losses: Array) -> Array:
-    """By time, sequence and label: that of logits whose log_softmax the log-probabilities are."""
-    joint = alpha + beta - _emitted(log_probs, states)
+def _gradient(grad: Array, log_probs: Array, states: Array, joint: Array, losses: Array) -> Array:
+    """By time, sequence and label: that of logits whose log_softmax the log-probabilities are.
+
+    `joint` is the log-probability of all alignments that are in a state at a time.
+    """
     largest = joint.max(2, keepdims=True)
     largest[largest == -np.inf] = 0
-    is_label = states[:, :, None] == np.arange(log_probs.shape[2])
-    sums = np.log(np.exp(joint - largest) @ is_label.astype(joint.dtype)) + largest
-    return (np.exp(log_probs) - np.exp(sums.transpose(1, 0, 2) + losses[:, None])) * grad[:, None]
+    is_label = (states[:, :, None] == np.arange(log_probs.shape[2])).astype(joint.dtype)
+    weights = np.exp(joint - largest).transpose(1, 0, 2) @ is_label
+    sums = np.log(weights.transpose(1, 0, 2)) + largest
+    return (np.exp(log_probs) - np.exp(sums + losses[:, None])) * grad[:, None]
 
 
 # -------------------- arguments --------------------
