@@ -19,6 +19,7 @@ from mindtorch.autograd.formulas.decompositions import (
     solve_triangular_jvp,
 )
 from mindtorch.autograd.formulas.reflections import householder_product_jvp
+from mindtorch.autograd.formulas.solvers import lu_solve_jvp, lu_unpack_jvp
 from mindtorch.autograd.formulas.spectral import (
     eig_values_jvp,
     eig_vectors_jvp,
@@ -164,6 +165,15 @@ def linalg_lu_factor_ex(result, arguments, tangents):
     return (lu_factor_jvp(A_t, result[0], result[1]), None, None)
 
 
+def lu_unpack(result, arguments, tangents):
+    """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
+    _, _, unpack_data, _ = arguments
+    LU_data_t, _, _, _ = tangents
+    if LU_data_t is None:
+        return None
+    return (None, lu_unpack_jvp(LU_data_t, unpack_data)[0], lu_unpack_jvp(LU_data_t, unpack_data)[1])
+
+
 def linalg_lu(result, arguments, tangents):
     """linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)"""
     A_t, _ = tangents
@@ -172,6 +182,17 @@ def linalg_lu(result, arguments, tangents):
         lu_lower_jvp(A_t, result[0], result[1], result[2]),
         lu_upper_jvp(A_t, result[0], result[1], result[2]),
     )
+
+
+def linalg_lu_solve(result, arguments, tangents):
+    """linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor"""
+    LU, pivots, B, left, adjoint = arguments
+    LU_t, _, B_t, _, _ = tangents
+    if LU_t is None:
+        LU_t = zeros_for(LU)
+    if B_t is None:
+        B_t = zeros_for(B)
+    return lu_solve_jvp(LU_t, B_t, LU, pivots, result, left, adjoint)
 
 
 def linalg_solve_triangular(result, arguments, tangents):

@@ -1487,18 +1487,23 @@ def nonzero_out(input, *, out):
     return out
 
 
+_nonzero_static_kernels = kernel_table("nonzero_static")
+
+
 def nonzero_static(input, *, size, fill_value=-1):
     """nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor"""
     if state.interceptors and intercepts(nonzero_static, input):
         return call(nonzero_static, input, size=size, fill_value=fill_value)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(nonzero_static, input, size=size, fill_value=fill_value)
     if type(size) is not int or not -(2**63) <= size < 2**63:
         size = index_of(size, "nonzero_static", "size")
     if type(fill_value) is not int or not -(2**63) <= fill_value < 2**63:
         fill_value = int_of(fill_value, "nonzero_static", "fill_value")
     try:
-        return composite.nonzero_static(input, size=size, fill_value=fill_value)
+        input_array = input._mt_array
+    except AttributeError:
+        return raise_bad_argument(nonzero_static, input, size=size, fill_value=fill_value)
+    try:
+        return wrap(_nonzero_static_kernels[type(input_array)](input_array, size, fill_value))
     except CALL_ERRORS as error:
         raise explained(
             error, nonzero_static, (nonzero_static,), (input,), {"size": size, "fill_value": fill_value}

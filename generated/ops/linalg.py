@@ -1668,56 +1668,73 @@ def linalg_lu_factor_out(A, *, pivot=True, out):
     return return_types.linalg_lu_factor_out(composite.linalg_lu_factor_out(A, pivot=pivot, out=out))
 
 
+_lu_unpack_kernels = kernel_table("lu_unpack")
+
+
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
     """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
     if state.interceptors and intercepts(lu_unpack, LU_data, LU_pivots):
         return call(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     if out is not None:
         return lu_unpack_out(LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    if not isinstance(LU_data, Tensor):
-        return raise_bad_argument(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    if not isinstance(LU_pivots, Tensor):
-        return raise_bad_argument(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     if unpack_data is not False and unpack_data is not True:
         unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
     if unpack_pivots is not False and unpack_pivots is not True:
         unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
+    try:
+        LU_data_array = LU_data._mt_array
+        LU_pivots_array = LU_pivots._mt_array
+    except AttributeError:
+        return raise_bad_argument(lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     node = None
     if (
         LU_data._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(LU_data, LU_pivots))
         and (edge := LU_data._mt_edge or edge_of(LU_data)) is not None
     ):
         node = nodes.LuUnpackBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge or None,)
-        node.LU_data_shape = LU_data.shape
-    if node is not None:
-        return return_types.lu_unpack(
-            recorded_outputs(
-                node, (False, True, True), composite.lu_unpack, LU_data, LU_pivots, unpack_data, unpack_pivots
-            )
+        node.LU_data_shape = LU_data_array.shape
+    try:
+        P_array, L_array, U_array = _lu_unpack_kernels[type(LU_data_array)](
+            LU_data_array, LU_pivots_array, unpack_data, unpack_pivots
         )
-    return return_types.lu_unpack(composite.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
+    P = wrap(P_array)
+    L = wrap_output(L_array, node, 0)
+    U = wrap_output(U_array, node, 1)
+    return return_types.lu_unpack((P, L, U))
 
 
 def lu_unpack_out(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out):
     """lu_unpack.out(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True, *, Tensor(a!) P, Tensor(b!) L, Tensor(c!) U) -> (Tensor(a!) P, Tensor(b!) L, Tensor(c!) U)"""
     if state.interceptors and intercepts(lu_unpack_out, LU_data, LU_pivots, out):
         return call(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    if not isinstance(LU_data, Tensor):
-        return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
-    if not isinstance(LU_pivots, Tensor):
-        return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     if unpack_data is not False and unpack_data is not True:
         unpack_data = bool_of(unpack_data, "lu_unpack", "unpack_data", 3)
     if unpack_pivots is not False and unpack_pivots is not True:
         unpack_pivots = bool_of(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
+    try:
+        LU_data_array = LU_data._mt_array
+        LU_pivots_array = LU_pivots._mt_array
+        out_arrays = tuple([tensor._mt_array for tensor in out])
+    except (AttributeError, TypeError):
+        return raise_bad_argument(lu_unpack_out, LU_data, LU_pivots, unpack_data, unpack_pivots, out=out)
     refuse_grad("lu_unpack", LU_data, *out)
-    return return_types.lu_unpack_out(composite.lu_unpack_out(LU_data, LU_pivots, unpack_data, unpack_pivots, out=out))
+    try:
+        arrays = _lu_unpack_kernels[type(LU_data_array)](
+            LU_data_array, LU_pivots_array, unpack_data, unpack_pivots, out=out_arrays
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
+    for tensor, tensor_array in zip(out, arrays):
+        adopt_result(tensor, tensor_array)
+        mark_written(tensor)
+    return return_types.lu_unpack_out(out)
 
 
 _linalg_lu_kernels = kernel_table("linalg_lu")
@@ -1780,28 +1797,27 @@ def linalg_lu_out(A, *, pivot=True, out):
     return return_types.linalg_lu_out(out)
 
 
+_linalg_lu_solve_kernels = kernel_table("linalg_lu_solve")
+
+
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     """linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor"""
     if state.interceptors and intercepts(linalg_lu_solve, LU, pivots, B):
         return call(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     if out is not None:
         return linalg_lu_solve_out(LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    if not isinstance(LU, Tensor):
-        return raise_bad_argument(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    if not isinstance(pivots, Tensor):
-        return raise_bad_argument(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    if not isinstance(B, Tensor):
-        return raise_bad_argument(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     if left is not False and left is not True:
         left = bool_of(left, "linalg_lu_solve", "left")
     if adjoint is not False and adjoint is not True:
         adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
+    try:
+        LU_array = LU._mt_array
+        pivots_array = pivots._mt_array
+        B_array = B._mt_array
+    except AttributeError:
+        return raise_bad_argument(linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     node = None
-    if (
-        (LU._mt_edge is not None or B._mt_edge is not None)
-        and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(LU, pivots, B))
-    ):
+    if (LU._mt_edge is not None or B._mt_edge is not None) and (state.grad_everywhere or thread.grad_enabled):
         LU_edge = LU._mt_edge or edge_of(LU)
         B_edge = B._mt_edge or edge_of(B)
         if LU_edge is not None or B_edge is not None:
@@ -1811,31 +1827,39 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
             node.left = left
             node.adjoint = adjoint
             node.kept = (save(LU), save(pivots))
+    try:
+        result = wrap(_linalg_lu_solve_kernels[type(LU_array)](LU_array, pivots_array, B_array, left, adjoint), node)
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
     if node is not None:
-        result = recorded(node, composite.linalg_lu_solve, LU, pivots, B, left=left, adjoint=adjoint)
         node.kept += (save_output(node, result),)
-        return result
-    return composite.linalg_lu_solve(LU, pivots, B, left=left, adjoint=adjoint)
+    return result
 
 
 def linalg_lu_solve_out(LU, pivots, B, *, left=True, adjoint=False, out):
     """linalg_lu_solve.out(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False, Tensor(a!) out) -> Tensor(a!)"""
     if state.interceptors and intercepts(linalg_lu_solve_out, LU, pivots, B, out):
         return call(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    if not isinstance(LU, Tensor):
-        return raise_bad_argument(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    if not isinstance(pivots, Tensor):
-        return raise_bad_argument(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    if not isinstance(B, Tensor):
-        return raise_bad_argument(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    if not isinstance(out, Tensor):
-        return raise_bad_argument(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     if left is not False and left is not True:
         left = bool_of(left, "linalg_lu_solve", "left")
     if adjoint is not False and adjoint is not True:
         adjoint = bool_of(adjoint, "linalg_lu_solve", "adjoint")
+    try:
+        LU_array = LU._mt_array
+        pivots_array = pivots._mt_array
+        B_array = B._mt_array
+        out_array = out._mt_array
+    except AttributeError:
+        return raise_bad_argument(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
     refuse_grad("linalg_lu_solve", LU, B, out)
-    return composite.linalg_lu_solve_out(LU, pivots, B, left=left, adjoint=adjoint, out=out)
+    try:
+        adopt_result(
+            out, _linalg_lu_solve_kernels[type(LU_array)](LU_array, pivots_array, B_array, left, adjoint, out=out_array)
+        )
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
+    mark_written(out)
+    return out
 
 
 def lu_solve(input, LU_data, LU_pivots, *, out=None):

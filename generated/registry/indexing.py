@@ -11,6 +11,7 @@ from mindtorch.dispatch.registry import kernels_in
 
 # Where a module of kernels cannot be imported, only calls of its kernels fail.
 cpu_kernels = kernels_in("mindtorch.backends.cpu.indexing")
+meta_kernels = kernels_in("mindtorch.backends.meta.indexing")
 
 OPS = (
     (
@@ -151,7 +152,7 @@ OPS = (
     (SCHEMAS["masked_scatter.out"], CopiedOut(functions.masked_scatter), {"boxed": True}),
     (SCHEMAS["nonzero"], functions.nonzero, {"tags": ("dynamic_output_shape", "core")}),
     (SCHEMAS["nonzero.out"], functions.nonzero_out, {"tags": ("dynamic_output_shape", "core")}),
-    (SCHEMAS["nonzero_static"], functions.nonzero_static, {"composite": True}),
+    (SCHEMAS["nonzero_static"], functions.nonzero_static, {}),
     (
         SCHEMAS["cat"],
         functions.cat,
@@ -270,6 +271,7 @@ KERNELS = {
         "masked_select": cpu_kernels.masked_select,
         "masked_scatter": cpu_kernels.masked_scatter,
         "nonzero": cpu_kernels.nonzero,
+        "nonzero_static": cpu_kernels.nonzero_static,
         "cat": cpu_kernels.cat,
         "stack": cpu_kernels.stack,
         "repeat": cpu_kernels.repeat,
@@ -300,6 +302,7 @@ KERNELS = {
         "masked_select": rules.dynamic(None),
         "masked_scatter": rules.same("first"),
         "nonzero": rules.dynamic(None),
+        "nonzero_static": meta_kernels.nonzero_static,
         "cat": rules.cat("default"),
         "stack": rules.stack("default"),
         "repeat": rules.repeat("first"),

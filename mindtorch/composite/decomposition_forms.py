@@ -23,7 +23,6 @@ from mindtorch.composite.decompositions import (
     linalg_ldl_factor,
     linalg_lstsq,
     linalg_lu_factor,
-    linalg_lu_solve,
     linalg_slogdet,
     linalg_solve,
     linalg_solve_ex,
@@ -64,12 +63,6 @@ triangular_solve_out = out_forms.of_same_dtypes(triangular_solve)
 linalg_lstsq_out = out_forms.of_castables(
     "torch.linalg.lstsq", ("solution", "solution", "rank", "singular_values"), linalg_lstsq
 )
-
-
-def linalg_lu_solve_out(
-    LU: Tensor, pivots: Tensor, B: Tensor, left: bool = True, adjoint: bool = False, *, out: Tensor
-) -> Tensor:
-    return _written(out, LU, linalg_lu_solve, pivots, B, left, adjoint)
 
 
 def lu_solve_out(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mindtorch._core.dtype import finfo, int32
+from mindtorch._core.dtype import finfo
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.tensor import Tensor
 from mindtorch._support import errors
@@ -372,58 +372,3 @@ def linalg_tensorsolve(input: Tensor, other: Tensor, dims: list[int] | None = No
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     warn_once(_LU_SOLVE)
     return ops.linalg_lu_solve(LU_data, LU_pivots, input)
-
-
-def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool = True, adjoint: bool = False) -> Tensor:
-    _check_lu_solve(LU, pivots, B, left)
-    if not left:
-        return linalg_lu_solve(LU, pivots, B.mH, True, not adjoint).mH.clone()
-    exchange, lower, upper = ops.lu_unpack(LU, pivots)
-    if not adjoint:
-        halfway = ops.linalg_solve_triangular(lower, exchange.mT.matmul(B), upper=False, unitriangular=True)
-        return ops.linalg_solve_triangular(upper, halfway, upper=True)
-    halfway = ops.linalg_solve_triangular(upper.mH, B, upper=False)
-    result = exchange.matmul(ops.linalg_solve_triangular(lower.mH, halfway, upper=True, unitriangular=True))
-    return result.mT.contiguous().mT.clone()  # in the order of columns, as the others
-
-
-def _check_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, left: bool) -> None:
-    if not (LU.is_floating_point() or LU.is_complex()):
-        raise RuntimeError(
-            "torch.linalg.lu_solve: Expected a floating point or complex tensor as input. Got " + LU.dtype.storage_name
-        )
-    if LU.dtype is not B.dtype:
-        raise RuntimeError(
-            "linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type "
-            f"{LU.dtype.storage_name} and B of type {B.dtype.storage_name} instead"
-        )
-    if pivots.dtype is not int32:
-        raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
-    if LU.ndim < 2:
-        raise RuntimeError("torch.linalg.lu_solve: The input tensor A must have at least 2 dimensions.")
-    if LU.size(-1) != LU.size(-2):
-        raise RuntimeError(
-            "torch.linalg.lu_solve: A must be batches of square matrices, but they are "
-            f"{LU.size(-2)} by {LU.size(-1)} matrices"
-        )
-    _check_system(LU, B, left)
-    if LU.size(-1) != pivots.size(-1):
-        raise RuntimeError("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
-    if LU.shape[:-1] != pivots.shape:
-        raise RuntimeError(
-            "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
-            f"{list(pivots.shape)} instead"
-        )
-    if LU.element_size() == 2:
-        raise NotImplementedError(f"\"linalg.lu_solve_cpu\" not implemented for '{LU.dtype.storage_name}'")
-
-
-def _check_system(A: Tensor, B: Tensor, left: bool) -> None:
-    if B.ndim < 2:
-        raise RuntimeError("linalg.lu_solve: The input tensor B must have at least 2 dimensions.")
-    if A.size(-1) != B.size(-2 if left else -1):
-        equation = "AX = B" if left else "XA = B"
-        raise RuntimeError(
-            f"linalg.lu_solve: Incompatible shapes of A and B for the equation {equation} "
-            f"({A.size(-2)}x{A.size(-1)} and {B.size(-2)}x{B.size(-1)})"
-        )

@@ -22,7 +22,6 @@ from mindtorch.composite.ranges import range_from_to as range_from_to
 from mindtorch.composite.ranges import range_from_to_out as range_from_to_out
 from mindtorch.composite.ranges import range_inclusive as range_inclusive
 from mindtorch.composite.ranges import range_inclusive_out as range_inclusive_out
-from mindtorch.composite.unpacking import copy as copy
 from mindtorch.composite.windows import bartlett_window as bartlett_window
 from mindtorch.composite.windows import bartlett_window_periodic as bartlett_window_periodic
 from mindtorch.composite.windows import blackman_window as blackman_window
@@ -229,3 +228,8 @@ def polar_out(abs, angle, *, out):
 
 def pin_memory(input: Tensor, device: Any = None) -> Tensor:
     return input.pin_memory() if device is None else input.pin_memory(device)
+
+
+def copy(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """The values of `src` in the shape, dtype and memory order of the input."""
+    return ops.empty_like(input).copy_(src, non_blocking)

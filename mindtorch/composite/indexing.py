@@ -22,7 +22,6 @@ from mindtorch.composite.masked_indexing import unsafe_masked_index as unsafe_ma
 from mindtorch.composite.masked_indexing import (
     unsafe_masked_index_put_accumulate as unsafe_masked_index_put_accumulate,
 )
-from mindtorch.composite.unpacking import nonzero_static as nonzero_static
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.batching import without_levels
 from mindtorch.iterator import (

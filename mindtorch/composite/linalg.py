@@ -24,7 +24,6 @@ from mindtorch.composite.decomposition_forms import linalg_inv_out as linalg_inv
 from mindtorch.composite.decomposition_forms import linalg_ldl_factor_out as linalg_ldl_factor_out
 from mindtorch.composite.decomposition_forms import linalg_lstsq_out as linalg_lstsq_out
 from mindtorch.composite.decomposition_forms import linalg_lu_factor_out as linalg_lu_factor_out
-from mindtorch.composite.decomposition_forms import linalg_lu_solve_out as linalg_lu_solve_out
 from mindtorch.composite.decomposition_forms import linalg_slogdet_out as linalg_slogdet_out
 from mindtorch.composite.decomposition_forms import linalg_solve_ex_out as linalg_solve_ex_out
 from mindtorch.composite.decomposition_forms import linalg_solve_out as linalg_solve_out
@@ -52,7 +51,6 @@ from mindtorch.composite.decompositions import linalg_inv as linalg_inv
 from mindtorch.composite.decompositions import linalg_ldl_factor as linalg_ldl_factor
 from mindtorch.composite.decompositions import linalg_lstsq as linalg_lstsq
 from mindtorch.composite.decompositions import linalg_lu_factor as linalg_lu_factor
-from mindtorch.composite.decompositions import linalg_lu_solve as linalg_lu_solve
 from mindtorch.composite.decompositions import linalg_slogdet as linalg_slogdet
 from mindtorch.composite.decompositions import linalg_solve as linalg_solve
 from mindtorch.composite.decompositions import linalg_solve_ex as linalg_solve_ex
@@ -110,8 +108,6 @@ from mindtorch.composite.products import linalg_multi_dot as linalg_multi_dot
 from mindtorch.composite.products import linalg_multi_dot_out as linalg_multi_dot_out
 from mindtorch.composite.products import linalg_vander as linalg_vander
 from mindtorch.composite.products import vander as vander
-from mindtorch.composite.unpacking import lu_unpack as lu_unpack
-from mindtorch.composite.unpacking import lu_unpack_out as lu_unpack_out
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.level_views import share_memory
 from mindtorch.iterator import broadcast_shapes

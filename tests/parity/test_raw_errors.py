@@ -109,6 +109,11 @@ def calls(T):
         "vecdot": [(T.linalg.vecdot, x, x.to(dtype)) for dtype in (T.float64, T.int32, T.complex64)],
         "solve": [(T.linalg.solve, T.eye(3), T.tensor(1.0)), (T.linalg.solve, T.ones(()), T.ones(3))],
         "lu_unpack": [(T.lu_unpack, T.ones(shape), T.tensor([1], dtype=T.int32)) for shape in ((), (3,))],
+        "pivots that no row has": [
+            (function, T.eye(3), T.tensor(pivots, dtype=T.int32), *more)
+            for function, more in ((T.lu_unpack, ()), (T.linalg.lu_solve, (T.eye(3),)))
+            for pivots in ([0, 1, 1], [1, 2, 4], [-1, 5, 3])
+        ],
         "select_backward": [
             (aten.select_backward, T.ones(shape), sizes, 0, 0)
             for shape in ((3,), (2, 6), (1, 3), (1,), (0,), ())

@@ -45,6 +45,23 @@ def lu_solve_backward(grad, LU, pivots, result, left, adjoint):
     return permuted.matmul(upper.mH).tril(-1) + lower.mH.matmul(permuted).triu(), own
 
 
+def lu_solve_jvp(LU_t, B_t, LU, pivots, result, left, adjoint):
+    """Tangent of the solution."""
+    exchange, lower, upper = ops.lu_unpack(LU, pivots)
+    change = exchange.matmul(LU_t.tril(-1).matmul(upper) + lower.matmul(LU_t.triu()))
+    change = change.mH if adjoint else change
+    moved = change.matmul(result) if left else result.matmul(change)
+    return ops.linalg_lu_solve(LU, pivots, B_t - moved, left=left, adjoint=adjoint)
+
+
+def lu_unpack_jvp(LU_t, unpack_data):
+    """Tangents of the triangles."""
+    if not unpack_data:
+        return LU_t.new_empty(0), LU_t.new_empty(0)
+    least = min(LU_t.shape[-2:])
+    return LU_t.narrow(-1, 0, least).tril(-1), LU_t.narrow(-2, 0, least).triu()
+
+
 def lu_unpack_backward(L_grad, U_grad, shape):
     """Gradient of the matrix that holds both factors; zeros where they were not asked for and hold nothing."""
     rows, columns = shape[-2:]

@@ -14,6 +14,7 @@ from mindtorch._support.float_errors import quiet
 from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu.casting import cast, deliver, deliver_castables, deliver_same
 from mindtorch.backends.cpu.checks import no_eigenvalues, not_implemented, scalar_name
+from mindtorch.backends.cpu.lu_factors import LAPACK, exchanges, permutation, triangles
 from mindtorch.backends.cpu.precision import widen
 
 lapack = lazy("scipy.linalg.lapack")
@@ -135,7 +136,7 @@ def _by_lapack(matrix: Array) -> tuple[Array, Array] | None:
     """L and U in one matrix, and the exchanged rows; None unless each matrix is far from a singular one."""
     if not matrix.size:
         return None
-    factorize = getattr(lapack, _LAPACK[matrix.dtype.char] + "getrf")
+    factorize = getattr(lapack, LAPACK[matrix.dtype.char] + "getrf")
     packed, pivots = np.empty(matrix.shape, matrix.dtype), np.empty((*matrix.shape[:-2], min(matrix.shape[-2:])), INT32)
     for place in np.ndindex(*matrix.shape[:-2]):
         packed[place], exchanged, _ = factorize(matrix[place])
@@ -144,19 +145,6 @@ def _by_lapack(matrix: Array) -> tuple[Array, Array] | None:
             return None
         pivots[place] = exchanged + 1
     return packed, pivots
-
-
-_LAPACK = {"f": "s", "d": "d", "F": "c", "D": "z"}
-
-
-def permutation(pivots: Array, rows: int) -> Array:
-    """The order of the rows after all exchanges."""
-    orders = np.broadcast_to(np.arange(rows), (*pivots.shape[:-1], rows)).copy()
-    for place in np.ndindex(*pivots.shape[:-1]):
-        order = orders[place]
-        for step, row in enumerate(pivots[place]):
-            order[[step, row - 1]] = order[[row - 1, step]]
-    return orders
 
 
 def lu_factor_ex(A, pivot=True, check_errors=False, out=None):
@@ -182,12 +170,7 @@ def lu(A, pivot=True, out=None):
     if not pivot:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     packed, pivots, _ = factorized(A)
-    rows, columns = A.shape[-2:]
-    small = min(rows, columns)
-    order = permutation(pivots, rows)
-    exchange = np.swapaxes(np.eye(rows, dtype=A.dtype)[order], -1, -2)
-    lower = np.tril(packed[..., :small], -1) + np.eye(rows, small, dtype=A.dtype)
-    return _delivered([np.ascontiguousarray(each) for each in (exchange, lower, np.triu(packed[..., :small, :]))], out)
+    return _delivered([exchanges(pivots, A.shape[-2], A.dtype), *triangles(packed)], out)
 
 
 def det(A, out=None):

@@ -262,6 +262,28 @@ def nonzero(input, out=None):
     return deliver(result, out)
 
 
+def nonzero_static(input, size, fill_value=-1):
+    """The first `size` of these places, filled up where there are fewer."""
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    result = np.full((size, input.ndim), fill_value, _INT64)
+    if input.ndim and input.size:
+        places = _first_nonzero(input, size)
+        result[: places.size] = np.stack(np.unravel_index(places, input.shape), 1)
+    return result
+
+
+def _first_nonzero(input: Array, count: int) -> Array:
+    """Numbers of elements in the order of rows; the part that is looked at next is twice as long as the last."""
+    elements = input.reshape(-1) if input.flags.c_contiguous else input.flat
+    found, missing, start, stop = [np.empty(0, _INT64)], count, 0, 256 + 2 * count
+    while missing and start < input.size:
+        found.append(np.flatnonzero(elements[start:stop])[:missing] + start)
+        missing -= found[-1].size
+        start, stop = stop, 3 * stop
+    return np.concatenate(found)
+
+
 # -------------------- backward of views --------------------
 
 

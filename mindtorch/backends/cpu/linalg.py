@@ -29,6 +29,8 @@ from mindtorch.backends.cpu.decompositions import solve_triangular as solve_tria
 from mindtorch.backends.cpu.decompositions import svd as svd
 from mindtorch.backends.cpu.indefinite import ldl_factor_ex as ldl_factor_ex
 from mindtorch.backends.cpu.indefinite import ldl_solve as ldl_solve
+from mindtorch.backends.cpu.lu_factors import lu_solve as lu_solve
+from mindtorch.backends.cpu.lu_factors import lu_unpack as lu_unpack
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.cpu.reflections import geqrf as geqrf

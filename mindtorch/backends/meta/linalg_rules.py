@@ -7,6 +7,7 @@ from mindtorch import iterator
 from mindtorch._core.geometry import contiguous_strides
 from mindtorch._core.promotion import INT32, complex_of, real_of
 from mindtorch.backends import view_geometry
+from mindtorch.backends.cpu.lu_factors import check_system, check_unpacked
 from mindtorch.backends.meta.array import MetaArray
 from mindtorch.backends.meta.results import Kernel, Shape, deliver, deliver_all
 
@@ -65,6 +66,30 @@ def lu(promotion: str) -> Kernel:
         small = min(rows, columns)
         shapes = [(*batch, rows, rows), (*batch, rows, small), (*batch, small, columns)]
         return deliver_all(out, [_plain(shape, A.dtype) for shape in shapes])
+
+    return kernel
+
+
+def lu_unpack(promotion: str) -> Kernel:
+    def kernel(
+        LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True, out: Any = None
+    ) -> Any:
+        check_unpacked(LU_data, LU_pivots, unpack_pivots)
+        *batch, rows, columns = LU_data.shape
+        small = min(rows, columns)
+        shapes = [(*batch, rows, rows) if unpack_pivots else (0,), (0,), (0,)]
+        if unpack_data:
+            shapes[1:] = [(*batch, rows, small), (*batch, small, columns)]
+        return deliver_all(out, [_plain(shape, LU_data.dtype) for shape in shapes])
+
+    return kernel
+
+
+def lu_solve(promotion: str) -> Kernel:
+    def kernel(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = False, out: Any = None) -> Any:
+        check_system(LU, pivots, B, left)
+        shape = (*iterator.broadcast_shapes(LU.shape[:-2], B.shape[:-2]), *B.shape[-2:])
+        return deliver(out, *(_matrix(shape, B.dtype) if left else _plain(shape, B.dtype)))
 
     return kernel
 

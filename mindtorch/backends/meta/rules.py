@@ -42,6 +42,8 @@ from mindtorch.backends.meta.linalg_rules import householder_product as househol
 from mindtorch.backends.meta.linalg_rules import ldl_solve as ldl_solve
 from mindtorch.backends.meta.linalg_rules import lu as lu
 from mindtorch.backends.meta.linalg_rules import lu_factor as lu_factor
+from mindtorch.backends.meta.linalg_rules import lu_solve as lu_solve
+from mindtorch.backends.meta.linalg_rules import lu_unpack as lu_unpack
 from mindtorch.backends.meta.linalg_rules import ormqr as ormqr
 from mindtorch.backends.meta.linalg_rules import qr as qr
 from mindtorch.backends.meta.linalg_rules import slogdet as slogdet
