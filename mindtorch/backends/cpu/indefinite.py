@@ -4,8 +4,6 @@ The layout is LAPACK's, for the lower triangle: D has blocks of 1 or 2 rows. A p
 row that was exchanged with the block's last one; of a block of 2 rows, both pivots are that number below 0.
 """
 
-import math
-
 import numpy as np
 
 from mindtorch._core.promotion import INT32
@@ -14,10 +12,9 @@ from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.casting import deliver_same
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.decompositions import check_square, columns_of
+from mindtorch.backends.cpu.lu_factors import LAPACK, lapack
 
 Array = np.ndarray
-
-_ALPHA = (1 + math.sqrt(17)) / 8  # keeps the growth of the elements least
 
 
 def ldl_factor_ex(input, hermitian=False, check_errors=False, out=None):
@@ -26,13 +23,13 @@ def ldl_factor_ex(input, hermitian=False, check_errors=False, out=None):
     _check_float(op, input)
     if input.itemsize == 2 and input.size:
         raise not_implemented("ldl_factor_kernel_cpu", input)
-    factors = np.tril(input)
+    factors = columns_of(np.zeros(input.shape, input.dtype))
     pivots, info = np.zeros(input.shape[:-1], INT32), np.zeros(input.shape[:-2], INT32)
-    for place in np.ndindex(*input.shape[:-2]):
-        info[place] = quiet(_factorize, factors[place], pivots[place], hermitian and input.dtype.kind == "c")
+    if input.size:
+        _factorize(input, hermitian and input.dtype.kind == "c", factors, pivots, info)
     if check_errors and info.any():
         raise _zero_pivot(int(info[info != 0].reshape(-1)[0]))
-    results = columns_of(np.tril(factors)), pivots, info
+    results = factors, pivots, info
     return tuple([deliver_same(result, each) for result, each in zip(results, out or (None,) * 3, strict=True)])
 
 
@@ -51,63 +48,18 @@ def _check_float(op: str, matrix: Array) -> None:
 # -------------------- the factors --------------------
 
 
-def _factorize(matrix: Array, pivots: Array, is_hermitian: bool) -> int:
-    """In place; the first row with nothing but zeros left, from 1 on, or 0."""
-    first_zero = step = 0
-    while step < len(matrix):
-        size, row = _pivot(matrix, step, is_hermitian)
-        last = step + size - 1
-        if row != last:
-            _exchange(matrix, step, last, row, is_hermitian)
-        if is_hermitian:
-            _make_real(matrix, step, size)
-        pivots[step : step + size] = row + 1 if size == 1 else -(row + 1)
-        if size == 2 or matrix[step, step] != 0:
-            _eliminate(matrix, step, size, is_hermitian)
-        else:
-            first_zero = first_zero or step + 1
-        step += size
-    return first_zero
+def _factorize(matrices: Array, is_hermitian: bool, factors: Array, pivots: Array, info: Array) -> None:
+    """The lower triangles of L and D, without what LAPACK leaves above them."""
+    name = LAPACK[matrices.dtype.char] + ("hetrf" if is_hermitian else "sytrf")
+    factorize, rows = getattr(lapack, name), matrices.shape[-1]
+    space = int(getattr(lapack, name + "_lwork")(rows, lower=1)[0].real)
+    is_lower = np.tri(rows, dtype=bool)
+    for place in np.ndindex(*matrices.shape[:-2]):
+        packed, pivots[place], info[place] = factorize(matrices[place], lower=1, lwork=space)
+        np.copyto(factors[place], packed, where=is_lower)
 
 
-def _sizes(values: Array, is_real: bool = False) -> Array:
-    """LAPACK's: the sum of the absolute real and imaginary parts."""
-    return np.abs(values.real) if is_real else np.abs(values.real) + np.abs(values.imag)
-
-
-def _pivot(matrix: Array, step: int, is_hermitian: bool) -> tuple[int, int]:
-    """How many rows the next block has, and which row is to be its last one."""
-    own = _sizes(matrix[step, step], is_hermitian)
-    below = _sizes(matrix[step + 1 :, step])
-    if not below.size or not max(own, below.max()) > 0 or own >= _ALPHA * below.max():
-        return 1, step
-    largest = below.max()
-    row = step + 1 + int(below.argmax())
-    along = np.concatenate([_sizes(matrix[row, step:row]), _sizes(matrix[row + 1 :, row])]).max()
-    if own >= _ALPHA * largest * (largest / along):
-        return 1, step
-    if _sizes(matrix[row, row], is_hermitian) >= _ALPHA * along:
-        return 1, row
-    return 2, row
-
-
-def _exchange(matrix: Array, step: int, last: int, row: int, is_hermitian: bool) -> None:
-    """Rows and columns `last` and `row`, in the lower triangle."""
-    below, between = slice(row + 1, None), slice(last + 1, row)
-    matrix[below, [last, row]] = matrix[below, [row, last]]
-    column, line = matrix[between, last].copy(), matrix[row, between].copy()
-    matrix[between, last], matrix[row, between] = (line.conj(), column.conj()) if is_hermitian else (line, column)
-    if is_hermitian:
-        matrix[row, last] = matrix[row, last].conj()
-    matrix[last, last], matrix[row, row] = matrix[row, row], matrix[last, last]
-    if last > step:
-        matrix[last, step], matrix[row, step] = matrix[row, step], matrix[last, step]
-
-
-def _make_real(matrix: Array, step: int, size: int) -> None:
-    """The diagonal of a Hermitian matrix is real; rounding leaves other parts."""
-    for place in range(step, step + size):
-        matrix[place, place] = matrix[place, place].real
+# -------------------- systems --------------------
 
 
 def _block(matrix: Array, step: int, size: int, is_hermitian: bool) -> Array:
@@ -118,22 +70,11 @@ def _block(matrix: Array, step: int, size: int, is_hermitian: bool) -> Array:
     return block
 
 
-def _eliminate(matrix: Array, step: int, size: int, is_hermitian: bool) -> None:
-    columns = matrix[step + size :, step : step + size]
-    turned = columns.conj().T if is_hermitian else columns.T
-    factors = _times_inverse(columns, _block(matrix, step, size, is_hermitian))
-    matrix[step + size :, step + size :] -= factors @ turned
-    matrix[step + size :, step : step + size] = factors
-
-
 def _times_inverse(columns: Array, block: Array) -> Array:
     if len(block) == 1:
         return columns / block
     (a, b), (c, d) = block
     return columns @ np.array([[d, -b], [-c, a]], columns.dtype) / (a * d - b * c)
-
-
-# -------------------- systems --------------------
 
 
 def ldl_solve(LD, pivots, B, hermitian=False, out=None):
