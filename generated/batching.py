@@ -218,6 +218,8 @@ KERNELS = {
     "slice.Tensor": rules.view("slice.Tensor", None),
     "split.Tensor": rules.view("split.Tensor", None),
     "split_with_sizes": rules.view("split_with_sizes", None),
+    "unsafe_split.Tensor": rules.view("unsafe_split.Tensor", None),
+    "unsafe_split_with_sizes": rules.view("unsafe_split_with_sizes", None),
     "unbind.int": rules.view("unbind.int", None),
     "diagonal": rules.view("diagonal", None),
     "unfold": rules.unfold("unfold", None),

@@ -89,6 +89,7 @@ IMPORTS = {
             "view_outputs",
             "wrap",
             "wrap_output",
+            "wrap_outputs",
         ),
         "mindtorch._core.tensor",
     ),

@@ -149,6 +149,20 @@ def split_with_sizes(result, arguments, tangents):
     return functions.split_with_sizes(input_t, split_sizes, dim)
 
 
+def unsafe_split(result, arguments, tangents):
+    """unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
+    _, split_size, dim = arguments
+    input_t, _, _ = tangents
+    return functions.unsafe_split(input_t, split_size, dim)
+
+
+def unsafe_split_with_sizes(result, arguments, tangents):
+    """unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
+    _, split_sizes, dim = arguments
+    input_t, _, _ = tangents
+    return functions.unsafe_split_with_sizes(input_t, split_sizes, dim)
+
+
 def unbind(result, arguments, tangents):
     """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
     _, dim = arguments

@@ -13,7 +13,7 @@ from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.geometry import strides_of
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.state import thread
-from mindtorch._core.tensor import Tensor, twin_of, view_of, view_outputs, wrap
+from mindtorch._core.tensor import Tensor, twin_of, view_of, view_outputs, wrap, wrap_outputs
 from mindtorch._generated.nodes import view as nodes
 from mindtorch.autograd._engine.history import (
     check_inplace,
@@ -1059,37 +1059,43 @@ def split_with_sizes(input, split_sizes, dim=0, *, axis=None):
         raise explained(error, split_with_sizes, (split_with_sizes,), (input, split_sizes, dim), {}) from None
 
 
+_unsafe_split_kernels = kernel_table("unsafe_split.Tensor")
+
+
 def unsafe_split(input, split_size, dim=0, *, axis=None):
     """unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
     if axis is not None:
         dim = axis
     if state.interceptors and intercepts(unsafe_split, input):
         return call(unsafe_split, input, split_size, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(unsafe_split, input, split_size, dim)
     if type(split_size) is not int or not -(2**63) <= split_size < 2**63:
         split_size = index_of(split_size, "unsafe_split", "split_size", 2)
     if type(dim) is not int:
         dim = int_of(dim, "unsafe_split", "dim", 3)
+    try:
+        input_array = input._mt_array
+    except AttributeError:
+        return raise_bad_argument(unsafe_split, input, split_size, dim)
     node = None
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
         and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UnsafeSplitBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge or None,)
-        node.self_shape = input.shape
+        node.self_shape = input_array.shape
         node.split_size = split_size
         node.dim = dim
-    if node is not None:
-        return recorded(node, composite.unsafe_split, input, split_size, dim)
     try:
-        return composite.unsafe_split(input, split_size, dim)
+        arrays = _unsafe_split_kernels[type(input_array)](input_array, split_size, dim)
     except CALL_ERRORS as error:
         raise explained(error, unsafe_split, (unsafe_split,), (input, split_size, dim), {}) from None
+    return wrap_outputs(arrays, node)
+
+
+_unsafe_split_with_sizes_kernels = kernel_table("unsafe_split_with_sizes")
 
 
 def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
@@ -1098,33 +1104,33 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0, *, axis=None):
         dim = axis
     if state.interceptors and intercepts(unsafe_split_with_sizes, input):
         return call(unsafe_split_with_sizes, input, split_sizes, dim)
-    if not isinstance(input, Tensor):
-        return raise_bad_argument(unsafe_split_with_sizes, input, split_sizes, dim)
     if type(split_sizes) is not tuple or split_sizes and type(split_sizes[0]) is not int:
         split_sizes = ints_of(split_sizes, "unsafe_split_with_sizes", "split_sizes", 2)
     if type(dim) is not int:
         dim = int_of(dim, "unsafe_split_with_sizes", "dim", 3)
+    try:
+        input_array = input._mt_array
+    except AttributeError:
+        return raise_bad_argument(unsafe_split_with_sizes, input, split_sizes, dim)
     node = None
     if (
         input._mt_edge is not None
         and (state.grad_everywhere or thread.grad_enabled)
-        and not (state.interceptors and looks_inside(input))
         and (edge := input._mt_edge or edge_of(input)) is not None
     ):
         node = nodes.UnsafeSplitWithSizesBackward0()
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge or None,)
-        node.self_shape = input.shape
+        node.self_shape = input_array.shape
         node.split_sizes = split_sizes
         node.dim = dim
-    if node is not None:
-        return recorded(node, composite.unsafe_split_with_sizes, input, split_sizes, dim)
     try:
-        return composite.unsafe_split_with_sizes(input, split_sizes, dim)
+        arrays = _unsafe_split_with_sizes_kernels[type(input_array)](input_array, split_sizes, dim)
     except CALL_ERRORS as error:
         raise explained(
             error, unsafe_split_with_sizes, (unsafe_split_with_sizes,), (input, split_sizes, dim), {}
         ) from None
+    return wrap_outputs(arrays, node)
 
 
 def unsafe_chunk(input, chunks, dim=0, *, axis=None):

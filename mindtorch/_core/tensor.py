@@ -298,6 +298,16 @@ def wrap_output(array: Any, node: Any, output_nr: int) -> Tensor | None:
     return tensor
 
 
+def wrap_outputs(arrays: Sequence[Any], node: Any) -> tuple[Tensor, ...]:
+    """Fresh tensors that are all outputs of a node."""
+    tensors = tuple([wrap(array) for array in arrays])
+    if node is not None:
+        set_outputs(node, [(array.shape, array.dtype) for array in arrays])
+        for output_nr, tensor in enumerate(tensors):
+            tensor._mt_edge = edge_to(node, output_nr)
+    return tensors
+
+
 def edge_to(node: Any, output_nr: int = 0) -> tuple:
     """The edge to an output of a node; see "The tensor" in docs/internals.md."""
     shape = node.output_shape

@@ -18,8 +18,6 @@ from mindtorch.backends.sparsecpu.shapes import narrow_copy as narrow_copy_of_sp
 from mindtorch.composite import out_forms
 from mindtorch.composite.unviewed import chunk_size
 from mindtorch.composite.unviewed import unsafe_chunk as unsafe_chunk
-from mindtorch.composite.unviewed import unsafe_split as unsafe_split
-from mindtorch.composite.unviewed import unsafe_split_with_sizes as unsafe_split_with_sizes
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.modes.captures import owner_of
 from mindtorch.dispatch.modes.torch_dispatch import is_wanted

@@ -7,7 +7,7 @@ from typing import Any
 from mindtorch._core import state
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.promotion import can_cast
-from mindtorch._core.tensor import Tensor, wrap, wrap_output
+from mindtorch._core.tensor import Tensor, wrap, wrap_output, wrap_outputs
 from mindtorch._support import errors
 from mindtorch.autograd._engine.history import check_inplace, edges_of, mark_written, rebase
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
@@ -58,7 +58,7 @@ def recorded(node: Any, function: Callable, *args: Any, **kwargs: Any) -> Any:
     result = _unrecorded(function, args, kwargs)
     if isinstance(result, Tensor):
         return wrap(result._mt_array, node)
-    return tuple([wrap_output(each._mt_array, node, place) for place, each in enumerate(result)])
+    return wrap_outputs([each._mt_array for each in result], node)
 
 
 def recorded_outputs(
