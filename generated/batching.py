@@ -263,6 +263,7 @@ KERNELS = {
     "slice_backward": rules.sizes("slice_backward", "first"),
     "diagonal_backward": rules.sizes("diagonal_backward", "first"),
     "unfold_backward": rules.sizes("unfold_backward", "first"),
+    "repeat_interleave.Tensor": rules.one_by_one("repeat_interleave.Tensor", None),
     # linalg
     "mm": rules.matmul("mm", "same"),
     "bmm": rules.matmul("bmm", "same"),

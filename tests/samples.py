@@ -2293,6 +2293,13 @@ def repeat_interleave_int(make):
 
 
 @samples
+def repeats(make):
+    yield call(make.fixed([1, 0, 2], "int64"))
+    yield call(make.fixed([3, 1], "int32"), output_size=4)
+    yield call(make.fixed([], "int64"))
+
+
+@samples
 def repeat_interleave_tensor(make):
     yield call(make(3), make.fixed([1, 0, 2], "int64"))
     yield call(make(2, 3), make.fixed([2, 1], "int64"), 0)

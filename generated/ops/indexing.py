@@ -2487,20 +2487,23 @@ def repeat_interleave_self_int(input, repeats, dim=None, *, output_size=None):
         ) from None
 
 
+_repeat_interleave_Tensor_kernels = kernel_table("repeat_interleave.Tensor")
+
+
 def repeat_interleave_Tensor(repeats, *, output_size=None):
     """repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"""
     if state.interceptors and intercepts(repeat_interleave_Tensor, repeats):
         return call(repeat_interleave_Tensor, repeats, output_size=output_size)
-    if not isinstance(repeats, Tensor):
-        return raise_bad_argument(repeat_interleave_Tensor, repeats, output_size=output_size)
     if output_size is not None and (type(output_size) is not int or not -(2**63) <= output_size < 2**63):
         output_size = index_of(output_size, "repeat_interleave", "output_size")
     try:
-        return composite.repeat_interleave_numbers(repeats, output_size=output_size)
-    except CALL_ERRORS as error:
-        raise explained(
-            error, repeat_interleave_Tensor, (repeat_interleave_Tensor,), (repeats,), {"output_size": output_size}
-        ) from None
+        repeats_array = repeats._mt_array
+    except AttributeError:
+        return raise_bad_argument(repeat_interleave_Tensor, repeats, output_size=output_size)
+    try:
+        return wrap(_repeat_interleave_Tensor_kernels[type(repeats_array)](repeats_array, output_size))
+    except NUMPY_ERRORS as error:
+        raise in_torchs_words(error) from None
 
 
 def repeat_interleave(*args, **kwargs):

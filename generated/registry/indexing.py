@@ -224,7 +224,7 @@ OPS = (
     (SCHEMAS["tile"], functions.tile, {"composite": True}),
     (SCHEMAS["repeat_interleave.self_Tensor"], functions.repeat_interleave_self_Tensor, {"composite": True}),
     (SCHEMAS["repeat_interleave.self_int"], functions.repeat_interleave_self_int, {"composite": True}),
-    (SCHEMAS["repeat_interleave.Tensor"], functions.repeat_interleave_Tensor, {"composite": True}),
+    (SCHEMAS["repeat_interleave.Tensor"], functions.repeat_interleave_Tensor, {}),
     (SCHEMAS["repeat_interleave.Tensor_out"], CopiedOut(functions.repeat_interleave_Tensor), {"boxed": True}),
     (SCHEMAS["fliplr"], functions.fliplr, {"composite": True}),
     (SCHEMAS["flipud"], functions.flipud, {"composite": True}),
@@ -284,6 +284,7 @@ KERNELS = {
         "slice_backward": cpu_kernels.slice_backward,
         "diagonal_backward": cpu_kernels.diagonal_backward,
         "unfold_backward": cpu_kernels.unfold_backward,
+        "repeat_interleave.Tensor": cpu_kernels.repeat_interleave_numbers,
     },
     "Meta": {
         "index.Tensor": rules.index(None),
@@ -315,5 +316,6 @@ KERNELS = {
         "slice_backward": rules.sizes("first"),
         "diagonal_backward": rules.sizes("first"),
         "unfold_backward": rules.sizes("first"),
+        "repeat_interleave.Tensor": rules.dynamic(None),
     },
 }

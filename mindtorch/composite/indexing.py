@@ -6,7 +6,7 @@ import numpy as np
 
 from mindtorch._core import aligned, geometry, state
 from mindtorch._core.dtype import bool as boolean
-from mindtorch._core.dtype import int32, int64
+from mindtorch._core.dtype import int64
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.promotion import can_convert
 from mindtorch._core.tensor import Tensor
@@ -217,31 +217,7 @@ def repeat_interleave_tensor(input, repeats, dim, output_size):
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.size(0)} and "
             f"input.size({dim}) = {input.size(dim)}"
         )
-    _check_counts(counts)
-    ends = counts.cumsum(0)
-    total = int(ends[-1].item()) if ends.numel() else 0
-    if output_size is not None and ends.numel() and total != output_size:
-        raise RuntimeError("allocated size does not match required size")
-    starts = ops.zeros((total + 1,), dtype=int64, device=input.device).index_add(0, ends, ops.ones_like(ends))
-    return input.index_select(dim, starts[:total].cumsum(0))
-
-
-def _check_counts(repeats):
-    if repeats.dtype not in (int32, int64):
-        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.storage_name}'")
-    if type(repeats._mt_array) is np.ndarray:
-        aligned.check_walk(repeats._mt_array)
-    if repeats.numel() and bool(repeats.min() < 0):
-        raise RuntimeError("repeats can not be negative")
-
-
-def repeat_interleave_numbers(repeats, output_size):
-    """Each place as often as the number there says."""
-    if repeats.ndim != 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-    _check_counts(repeats)
-    places = ops.arange(repeats.size(0), dtype=repeats.dtype, device=repeats.device)
-    return repeat_interleave_tensor(places, repeats, 0, output_size)
+    return input.index_select(dim, ops.repeat_interleave_Tensor(counts, output_size=output_size))
 
 
 def fliplr(input):

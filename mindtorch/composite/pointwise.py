@@ -400,8 +400,25 @@ def number_isin(element: Number, test_elements: Tensor, assume_unique: bool, inv
 
 def isin(elements: Tensor, test_elements: Tensor, assume_unique: bool, invert: bool) -> Tensor:
     _check_isin(elements.dtype, test_elements.dtype)
-    found = ops.eq(elements.unsqueeze(-1), test_elements.reshape((-1,))).any(-1)
-    return ~found if invert else found
+    tests = test_elements.reshape((-1,))
+    found = _found_among_sorted if tests.numel() > _FEW_TESTS else _found_one_by_one
+    result = found(elements, tests)
+    return ~result if invert else result
+
+
+_FEW_TESTS = 16  # with which all are compared sooner than these are sorted
+
+
+def _found_one_by_one(elements: Tensor, tests: Tensor) -> Tensor:
+    return ops.eq(elements.unsqueeze(-1), tests).any(-1)
+
+
+def _found_among_sorted(elements: Tensor, tests: Tensor) -> Tensor:
+    """NaN, which is sorted to the end, is equal to none there either."""
+    dtype = result_type(elements, tests)
+    elements, ordered = elements.detach().to(dtype), tests.detach().to(dtype).sort()[0]
+    places = ops.searchsorted(ordered, elements.contiguous()).clamp(max=tests.numel() - 1)
+    return ops.eq(ordered.index_select(0, places.reshape((-1,))).reshape(elements.shape), elements)
 
 
 _SCALARS = {bool: boolean, complex: complex128}  # those that are refused

@@ -6,6 +6,7 @@ import numpy as np
 
 from mindtorch import iterator
 from mindtorch._core import aligned, geometry
+from mindtorch._core.promotion import INT32
 from mindtorch._core.strided import allocate
 from mindtorch._support.float_errors import quiet
 from mindtorch.backends import view_geometry
@@ -21,7 +22,7 @@ from mindtorch.backends.cpu.advanced import (
     result_shape,
 )
 from mindtorch.backends.cpu.casting import deliver
-from mindtorch.backends.cpu.checks import scalar_name
+from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.halves import convert_into
 from mindtorch.backends.cpu.joining import cat as cat
 from mindtorch.backends.cpu.joining import flip as flip
@@ -282,6 +283,20 @@ def _first_nonzero(input: Array, count: int) -> Array:
         missing -= found[-1].size
         start, stop = stop, 3 * stop
     return np.concatenate(found)
+
+
+def repeat_interleave_numbers(repeats, output_size=None):
+    """Each place as often as the number there says; `output_size` is what a program says their sum is."""
+    if repeats.dtype not in (_INT64, INT32):
+        raise not_implemented("repeat_interleave_cpu", repeats)
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    aligned.check_walk(repeats)
+    if output_size is not None and repeats.size and repeats.sum() != output_size:
+        raise RuntimeError("allocated size does not match required size")
+    if repeats.min(initial=0) < 0:
+        raise RuntimeError("repeats can not be negative")
+    return np.repeat(np.arange(repeats.size, dtype=repeats.dtype), repeats)
 
 
 # -------------------- backward of views --------------------

@@ -208,10 +208,28 @@ def index_reduce(input, dim, index, source, reduce, include_self=True, out=None)
     if index.size and (index.min() < 0 or index.max() >= places.shape[dim]):
         raise IndexError("index out of range in self")
     _check_index_reduce_dtype(input, reduce, include_self)
-    rows = index.reshape([-1 if each == dim else 1 for each in range(places.ndim)])
-    spread = np.broadcast_to(rows, source.shape if source.ndim else (1,))
-    _reducing(reduce, include_self)(places, _along(spread, dim), source.reshape(spread.shape))
+    rows, values = np.moveaxis(places, dim, 0), np.moveaxis(source if source.ndim else source.reshape(1), dim, 0)
+    _reducing(reduce, include_self, _combine_rows)(rows, index.reshape(-1), values)
     return target
+
+
+def _combine_rows(function: np.ufunc, target: Array, rows: Array, values: Array) -> None:
+    """As `function.at`, by whole rows: all that come first for their row, then all that come second, and so on."""
+    if target.ndim == 1 or values.size < _ELEMENTS_OF_A_TURN:
+        function.at(target, rows, values)
+        return
+    order = np.argsort(rows, kind="stable")
+    begins = np.flatnonzero(np.diff(rows[order], prepend=-1))
+    turns = np.arange(rows.size) - np.repeat(begins, np.diff(begins, append=rows.size))
+    sizes = np.bincount(turns)
+    if sizes.size * _ELEMENTS_OF_A_TURN > values.size:
+        function.at(target, rows, values)
+        return
+    for part in np.split(order[np.argsort(turns, kind="stable")], np.cumsum(sizes)[:-1]):
+        target[rows[part]] = function(target[rows[part]], values[part])
+
+
+_ELEMENTS_OF_A_TURN = 1000  # so many take `ufunc.at` as long as a turn that is almost empty
 
 
 def _check_index_reduce_dtype(input: Array, reduce: str, include_self: bool) -> None:
@@ -223,7 +241,11 @@ def _check_index_reduce_dtype(input: Array, reduce: str, include_self: bool) -> 
         raise not_implemented("div_floor_cpu", input)
 
 
-def _reducing(reduce: str, include_self: bool) -> Write:
+def _combine(function: np.ufunc, target: Array, key: Key, values: Array) -> None:
+    function.at(target, key, values)
+
+
+def _reducing(reduce: str, include_self: bool, combine: Callable[..., None] = _combine) -> Write:
     """Combines the values with what is in their places, or, without that, with each other."""
 
     def write(target: Array, key: Key, values: Array) -> None:
@@ -231,10 +253,11 @@ def _reducing(reduce: str, include_self: bool) -> Write:
         if not include_self:
             wide = wide.copy() if wide is target else wide
             wide[key] = _neutral(reduce, wide.dtype)
-        quiet(_UFUNCS[reduce].at, wide, key, widen(values))
+        quiet(combine, _UFUNCS[reduce], wide, key, widen(values))
         if reduce == "mean":
             wide = _divided(wide, key, int(include_self))
-        target[...] = wide
+        if wide is not target:
+            target[...] = wide
 
     return write
 
@@ -252,7 +275,8 @@ def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
 
 
 def _divided(totals: Array, key: Key, start: int) -> Array:
-    counts = np.full(totals.shape, start)
+    by_row = not isinstance(key, tuple)
+    counts = np.full((len(totals),) + (1,) * (totals.ndim - 1) if by_row else totals.shape, start)
     np.add.at(counts, key, 1)
     np.maximum(counts, 1, out=counts)
     if totals.dtype.kind in "iu":
