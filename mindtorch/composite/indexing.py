@@ -270,7 +270,7 @@ def take_along_dim(input, indices, dim, out=None):
     common = list(broadcast_shapes(tuple(own), tuple(wanted)))
     spread = [common.copy(), common.copy()]
     spread[0][wrapped], spread[1][wrapped] = input._mt_array.shape[wrapped], indices._mt_array.shape[wrapped]
-    places = indices.expand(tuple(spread[1]))
+    places = indices if indices._mt_array.shape == tuple(spread[1]) else indices.expand(tuple(spread[1]))
     if places.numel():
         places = places.remainder(input._mt_array.shape[wrapped])  # counted from the end, or around
     return ops.gather(input.expand(tuple(spread[0])), wrapped, places, out=out)

@@ -67,13 +67,14 @@ def adaptive_maximum(x: np.ndarray, size: Dims) -> tuple[np.ndarray, np.ndarray]
     dims = len(size)
     outer, inner = x.shape[:-dims], x.shape[-dims:]
     members = _members(inner, size)
-    gathered = x.reshape(*outer, prod(inner))[..., members]
+    gathered = x.reshape(*outer, prod(inner)).take(members, -1)
     best = gathered.argmax(-1)
-    values = np.take_along_axis(gathered, best[..., None], -1)[..., 0]
+    longest = gathered.shape[-1]
+    values = gathered.reshape(-1).take(np.arange(0, gathered.size, longest).reshape(best.shape) + best)
     if (is_wrong := np.isnan(values)).any():
-        last = gathered.shape[-1] - 1 - np.isnan(gathered[..., ::-1]).argmax(-1)
+        last = longest - 1 - np.isnan(gathered[..., ::-1]).argmax(-1)
         best = np.where(is_wrong, last, best)
-    indices = np.take_along_axis(np.broadcast_to(members, gathered.shape), best[..., None], -1)[..., 0]
+    indices = members.reshape(-1).take(np.arange(0, members.size, longest).reshape(size) + best)
     return values, indices
 
 
