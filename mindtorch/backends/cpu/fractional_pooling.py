@@ -75,24 +75,21 @@ def _starts(planes: Array, kernel_size: Ints, output_size: Ints, samples: Array)
 
 def _largest(planes: Array, kernel_size: Ints, starts: list[Array]) -> tuple[Array, Array]:
     """The largest element of each window, or the last one that is not a number, and its place in the plane."""
-    dims = len(kernel_size)
-    lead = np.ix_(*[np.arange(size) for size in planes.shape[:2]])
-    lead = [each.reshape(*each.shape, *(1,) * dims) for each in lead]
-    corners = [_along(each, place, dims) for place, each in enumerate(starts)]
-    flat = planes.reshape(*planes.shape[:2], prod(planes.shape[2:]))
-    largest: Any = None
-    for offset in product(*[range(kernel) for kernel in kernel_size]):
-        places = np.ravel_multi_index(
-            np.broadcast_arrays(*[corner + step for corner, step in zip(corners, offset)]), planes.shape[2:]
-        )
-        values = flat[(*lead, places)]
-        if largest is None:
-            largest, indices = values, places.copy()
-        else:
-            better = (values > largest) | np.isnan(values)
-            np.copyto(largest, values, where=better)
-            np.copyto(indices, places, where=better)
-    return largest, indices
+    sizes = planes.shape[2:]
+    corners: Any = 0
+    for place, (size, each) in enumerate(zip(sizes, starts)):
+        corners = corners * size + _along(each, place, len(sizes))
+    planes_before = np.arange(prod(planes.shape[:2])).reshape(*planes.shape[:2], *(1,) * len(sizes))
+    in_memory, elements = planes_before * prod(sizes) + corners, planes.reshape(-1)
+    moves = np.zeros_like(corners)
+    largest = elements.take(in_memory)
+    for offset in list(product(*[range(kernel) for kernel in kernel_size]))[1:]:
+        move = np.ravel_multi_index(offset, sizes)
+        values = elements.take(in_memory + move)
+        better = (values > largest) | np.isnan(values)
+        np.copyto(largest, values, where=better)
+        np.copyto(moves, move, where=better)
+    return largest, corners + moves
 
 
 def _along(starts: Array, place: int, dims: int) -> Array:
