@@ -209,7 +209,6 @@ TABLE = Table(
     Known("logcumsumexp", "tangent", COMPLEX_NAN, dtypes="complex128", samples="0 1 4"),
     Known("logcumsumexp", "tangent_of_gradient", COMPLEX_NAN, dtypes="complex128", samples="0 1 4"),
     Known("lu_solve", "second_gradient strides", ORDER_OF_TERMS, samples="0"),
-    Known("lu_solve", "tangent_of_gradient strides", IN_PARTS, samples="0"),
     Known("matrix_exp", "gradient", HALF_NAN, dtypes="float16 bfloat16"),
     Known("matrix_exp", "second_gradient strides", VIEW_OR_NEW),
     Known("msort", "gradient", TIES, dtypes="float16 bfloat16", samples="0"),
