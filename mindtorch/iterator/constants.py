@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core.promotion import BOOL, COMPLEX, DOUBLE, FLOAT, INTEGRAL
+from mindtorch._core.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL
 from mindtorch._support.float_errors import quiet
 
 NumpyDtype = np.dtype[Any]
@@ -48,9 +48,11 @@ def kept_constant(number: complex, dtype: NumpyDtype) -> np.ndarray:
     return constant(number, dtype) if kept is None else kept[number]
 
 
+_FLOATING = (HALF, BFLOAT16, FLOAT, DOUBLE, *COMPLEX)
+
 # Only pairs of number and dtype whose result has the dtype of the array.
 CONSTANTS: dict[type, dict[NumpyDtype, _Constants]] = {
-    float: {dtype: _Constants(dtype) for dtype in (FLOAT, DOUBLE, *COMPLEX)},
-    int: {dtype: _Constants(dtype) for dtype in (*INTEGRAL, FLOAT, DOUBLE, *COMPLEX)},
-    bool: {dtype: _Constants(dtype) for dtype in (BOOL, *INTEGRAL, FLOAT, DOUBLE, *COMPLEX)},
+    float: {dtype: _Constants(dtype) for dtype in _FLOATING},
+    int: {dtype: _Constants(dtype) for dtype in (*INTEGRAL, *_FLOATING)},
+    bool: {dtype: _Constants(dtype) for dtype in (BOOL, *INTEGRAL, *_FLOATING)},
 }

@@ -3,7 +3,6 @@
 An op has a computation, a *loop*, per dtype: a NumPy ufunc or a function of arrays of one dtype that takes `out`, too.
 """
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -101,6 +100,10 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
             return result if type(result) is Array else np.asarray(result)
         if out is arrays[0] and op.result_dtype is None and _is_apart(out, arrays):
             return quiet(loop, *arrays, *params, out=out)
+    if getattr(operands[0], "dtype", None) in _WIDE:
+        loop = _loop_of_few_halves(op, operands, out)
+        if loop is not None:
+            return quiet(_run_few_halves, op, loop, operands, out, *params)
     if len(operands) == 2 and not params and (result := _broadcast(op, *operands, out)) is not None:
         return result
     if op.refuses_early and any([getattr(each, "dtype", None) in op.refusals for each in operands]):
@@ -273,6 +276,50 @@ def _run_part(
 # -------------------- in 16 bits --------------------
 
 
+def _loop_of_few_halves(op: Op, operands: tuple[Any, ...], out: Array | None) -> Loop | None:
+    """The float32 computation if there is nothing to prepare but the widening: as in `_direct_operands`, for row-major
+    arrays of 16-bit numbers that are few enough to be converted whole. None in any other case."""
+    first = operands[0]
+    if type(first) is not Array or first.size > BLOCK or not first.flags.c_contiguous:
+        return None
+    dtype, shape = first.dtype, first.shape
+    if dtype in op.loops or dtype in op.refusals:
+        return None
+    if out is not None and (out is not first or op.result_dtype is not None or not _is_apart(out, _arrays(operands))):
+        return None
+    for operand in operands[1:]:
+        if type(operand) is Array:
+            if operand.dtype is not dtype or operand.shape != shape or not operand.flags.c_contiguous:
+                return None
+        elif type(operand) is not float and type(operand) is not int or not shape or 0 in shape or 1 in shape:
+            return None
+    return op.loops.get(FLOAT)
+
+
+def _arrays(operands: tuple[Any, ...]) -> list[Array]:
+    return [each for each in operands if type(each) is Array]
+
+
+def _run_few_halves(op: Op, loop: Loop, operands: tuple[Any, ...], out: Array | None, *params: Any) -> Array:
+    first = operands[0]
+    dtype, wide = first.dtype, halves.astype(first, FLOAT)
+    values = [wide]
+    for operand in operands[1:]:
+        if operand is first:
+            values.append(wide)
+        elif type(operand) is Array:
+            values.append(halves.astype(operand, FLOAT))
+        elif op.exact_numbers:
+            values.append(kept_constant(operand, FLOAT))
+        else:
+            values.append(kept_constant(operand, dtype).astype(FLOAT))
+    result = np.asarray(loop(*values, *params))
+    if out is None:
+        return halves.astype(result, dtype if op.result_dtype is None else op.result_dtype(dtype))
+    halves.copyto(out, result)
+    return out
+
+
 def _run_halves(loop: Loop, iterator: TensorIterator, params: tuple[Any, ...]) -> None:
     """Computes many numbers of 16 bits: of one array by a table of the results, if it is large, else in blocks."""
     plan, inputs = iterator.plan, iterator.arrays[1:]
@@ -281,9 +328,7 @@ def _run_halves(loop: Loop, iterator: TensorIterator, params: tuple[Any, ...]) -
         table = _table(loop, params, plan, *inputs)
         iterator.apply(partial(halves.look_up, table, places[0]), BLOCK)
     else:
-        block = halves.block_for(plan.numel)
-        scratch = _Scratch(2 + len(inputs), block)
-        iterator.apply(partial(_run_widened, loop, params, plan.dtype, scratch), block)
+        iterator.apply(partial(_run_widened, loop, params, plan.dtype), halves.BLOCK)
 
 
 def _table(loop: Loop, params: tuple[Any, ...], plan: Plan, *inputs: Array) -> Array:
@@ -297,19 +342,12 @@ def _table(loop: Loop, params: tuple[Any, ...], plan: Plan, *inputs: Array) -> A
     return table
 
 
-class _Scratch(threading.local):
-    """Memory for the parts of a computation that stays in the cache; every thread has its own."""
-
-    def __init__(self, rows: int, size: int) -> None:
-        self.rows = np.empty((rows, size), FLOAT)
-
-
-def _run_widened(
-    loop: Loop, params: tuple[Any, ...], dtype: NumpyDtype, scratch: _Scratch, out: Array, *inputs: Array
-) -> None:
-    spare, result, *rows = [row[: out.size].reshape(out.shape) for row in scratch.rows]
+def _run_widened(loop: Loop, params: tuple[Any, ...], dtype: NumpyDtype, out: Array, *inputs: Array) -> None:
+    kept = halves.scratch.take(2 + len(inputs))
+    spare, result, *rows = [row[: out.size].reshape(out.shape) for row in kept]
     values = [_widened_to(row, each, dtype) for row, each in zip(rows, inputs, strict=True)]
     halves.narrow_into(out, loop(*values, *params, out=result), spare)
+    halves.scratch.give_back(kept)
 
 
 def _widened_to(row: Array, array: Array, dtype: NumpyDtype) -> Array:

@@ -8,16 +8,18 @@ numbers too, so a product widens all of them. Back again, a number is rounded wh
 which the last place is its own last place as a float16.
 """
 
+import threading
 from typing import Any
 
 import numpy as np
 
+from mindtorch._core import aligned
 from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF
 from mindtorch._support.float_errors import quiet
 
 Array = np.ndarray
 
-_LEAST_BLOCK, _BLOCK = 1 << 14, 1 << 15  # elements
+BLOCK = 1 << 15  # elements: enough for a dozen calls each to pay
 _FEW = 1 << 13  # NumPy has converted fewer before the calls are made
 
 # Every float16 as a float32, for the blocks with inf or nan.
@@ -31,8 +33,8 @@ _TO_SINGLE = np.float32(2.0**112)
 _MAGNITUDE = 0x7FFFFFFF
 _EXPONENT = 0x7F800000
 # Limits are arrays, because NumPy's maximum and minimum are several times slower with a number in their place.
-_INFINITE = np.full(_BLOCK, 143 << 23, np.int32)  # 65536
-_SUBNORMAL = np.full(_BLOCK, 113 << 23, np.int32)  # numbers below have all the same last place, as a float16
+_INFINITE = np.full(BLOCK, 143 << 23, np.int32)  # 65536
+_SUBNORMAL = np.full(BLOCK, 113 << 23, np.int32)  # numbers below have all the same last place, as a float16
 _PLACES = _SHIFT << 23  # makes of a power of two that of which the last place is the last place of the float16
 _BIAS = np.uint16((126 << 10) & 0xFFFF)  # of the exponent of the sum, less one because the mantissa has its first bit
 _SIGN = np.uint16(0x8000)
@@ -110,17 +112,34 @@ def _flat(array: Array) -> Any:
     return ordered.reshape(-1) if ordered.flags.c_contiguous else None
 
 
-def block_for(size: int) -> int:
-    """How many elements to convert at a time: a dozen calls each shall pay, but little memory be used beside `size`."""
-    return min(max(size // 16, _LEAST_BLOCK), _BLOCK)
-
-
 def _in_blocks(step: Any, target: Array, source: Array) -> None:
-    block = block_for(target.size)
-    spare = np.empty((2, min(block, target.size)), np.int32)
-    for start in range(0, target.size, block):
-        part = target[start : start + block]
-        step(part, source[start : start + block], *spare[:, : part.size])
+    kept = scratch.take(2)
+    spare = [row.view(np.int32) for row in kept]
+    for start in range(0, target.size, BLOCK):
+        part = target[start : start + BLOCK]
+        step(part, source[start : start + BLOCK], *[row[: part.size] for row in spare])
+    scratch.give_back(kept)
+
+
+class _Scratch(threading.local):
+    """Memory for the blocks that are converted, which stays in the cache and with the thread: the system takes as long
+    to hand it out anew as the conversion takes. While it is used it is not here, so that nobody else gets it."""
+
+    def __init__(self) -> None:
+        self.rows: list[Array] = []
+
+    def take(self, count: int) -> list[Array]:
+        while len(self.rows) < count:
+            self.rows.append(aligned.scratch(BLOCK, FLOAT))
+        taken = self.rows[:count]
+        del self.rows[:count]
+        return taken
+
+    def give_back(self, taken: list[Array]) -> None:
+        self.rows[:0] = taken
+
+
+scratch = _Scratch()
 
 
 # -------------------- signs --------------------
