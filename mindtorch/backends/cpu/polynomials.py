@@ -5,6 +5,7 @@ the interval and inside of it for high degrees, so have we: the results differ i
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,30 +13,100 @@ import numpy as np
 from mindtorch._core.promotion import BFLOAT16, COMPLEX, FLOAT, HALF, int_to_float
 from mindtorch.backends.cpu.computing import FLOATS, Op, compute, loops
 from mindtorch.backends.cpu.refusals import not_implemented
+from mindtorch.iterator.constants import CONSTANTS
 
 Array = np.ndarray
-Next = Callable[[Array, int, Array, Array], Array]
+Step = Callable[[Array, Any, int, Array, Array, Array, Array], None]
 Closed = Callable[[Array, Array, Array], Array]
 
+_BLOCK = 1 << 12  # elements: of so many, a table stays in the cache
+_ROWS = 16  # degrees of which a table has the values
 
-def _recurrence(x: Array, degree: Array, linear: Array, following: Next) -> Array:
-    """The values for each element's degree, of which those below 0 have none: 0."""
-    result = np.where(degree == 0, x.dtype.type(1), np.where(degree == 1, linear, x.dtype.type(0)))
-    before, last = np.ones_like(linear), linear
-    for number in range(2, int(degree.max(initial=0)) + 1):
-        before, last = last, following(x, number, last, before)
-        np.copyto(result, last, where=degree == number)
+# The functions here take flat arrays of x and of degrees, either of which can be of one element.
+
+
+def _recurrence(x: Array, degree: Array, linear: Array, step: Step) -> Array:
+    """The values for each element's degree, of which those below 0 have none: 0. A table has those for all degrees.
+
+    `step(x, constants, number, last, before, spare, out)` writes the polynomial of a degree; `out` can be `before`.
+    """
+    spare, constants = np.empty(linear.size, linear.dtype), CONSTANTS[int][linear.dtype]
+    if degree.size == 1:
+        return _of_one_degree(x, int(degree[0]), linear, partial(step, x, constants), spare)
+    result = np.zeros(max(linear.size, degree.size), linear.dtype)
+    highest = int(degree.max())
+    table = np.empty((max(min(highest + 1, _ROWS), 0), linear.size), linear.dtype)
+    places = np.arange(linear.size) if linear.size > 1 else 0
+    before = last = linear
+    for start in range(0, highest + 1, _ROWS):
+        rows = table[: highest + 1 - start]
+        for number, row in enumerate(rows, start):
+            if number > 1:
+                step(x, constants, number, last, before, spare, row)
+            else:
+                row[...] = linear if number else 1
+            before, last = last, row
+        _look_up(rows, degree - start, places, result)
     return result
+
+
+def _look_up(table: Array, row: Array, places: Any, result: Array) -> None:
+    """Writes the values of the elements that are in the table; the others are of a lower or a higher degree."""
+    index = row * table.shape[1]
+    index += places
+    if row.min() >= 0 and row.max() < len(table):
+        table.take(index, out=result, mode="clip")
+    else:
+        inside = (row >= 0) & (row < len(table))
+        result[inside] = table.take(index[inside])
+
+
+def _of_one_degree(x: Array, degree: int, linear: Array, step: Callable[..., None], spare: Array) -> Array:
+    if degree < 1:
+        return np.full_like(linear, 1 if degree == 0 else 0)
+    before, last = np.empty(linear.size, linear.dtype), linear.copy()
+    before[...] = 1
+    for number in range(2, degree + 1):
+        step(number, last, before, spare, before)
+        before, last = last, before
+    return last
+
+
+def _flat(array: Array, shape: tuple[int, ...]) -> Array:
+    """All elements in a row; one, if that stands for all."""
+    if array.ndim == 0:
+        return array.reshape(1)
+    if array.size == 1 or not any(array.strides):
+        return array[(slice(1),) * array.ndim].reshape(1)
+    return (array if array.shape == shape else np.broadcast_to(array, shape)).reshape(-1)
+
+
+def _by_degree(computation: Callable[[Array, Array], Array], x: Array, degree: Array) -> Array:
+    """Of one x, the values for all degrees are computed once, unless these are more than the elements."""
+    highest = int(degree.max())
+    if x.size > 1 or degree.size == 1 or not 0 <= highest < degree.size:
+        return computation(x, degree)
+    values = computation(x, np.arange(highest + 1)).take(np.maximum(degree, 0))
+    values[degree < 0] = 0
+    return values
 
 
 def _polynomial(op: str, computation: Callable[[Array, Array], Array]) -> Any:
     """A kernel of arrays or numbers; the degree is a whole number, in the dtype that it has in common with x."""
 
     def loop(x: Array, n: Array, out: Array | None = None) -> Array:
-        result = np.asarray(computation(*np.broadcast_arrays(x, n.astype(np.int64))), x.dtype)
         if out is None:
-            return result
-        np.copyto(out, result)
+            out = np.empty(np.broadcast_shapes(x.shape, n.shape), x.dtype)
+        if out.size == 0:
+            return out
+        values, degrees = _flat(x, out.shape), _flat(n, out.shape)
+        result = out.reshape(-1) if out.flags.c_contiguous else np.empty(out.size, out.dtype)
+        for start in range(0, out.size, _BLOCK):
+            part = slice(start, start + _BLOCK)
+            pair = [each if each.size == 1 else each[part] for each in (values, degrees)]
+            result[part] = _by_degree(computation, pair[0], pair[1].astype(np.int64))
+        if not out.flags.c_contiguous:
+            np.copyto(out, result.reshape(out.shape))
         return out
 
     refusals = not_implemented(f"{op}_cpu", HALF, BFLOAT16, *COMPLEX)
@@ -50,8 +121,11 @@ def _polynomial(op: str, computation: Callable[[Array, Array], Array]) -> Any:
 # -------------------- Chebyshev --------------------
 
 
-def _times_two_x(x: Array, number: int, last: Array, before: Array) -> Array:
-    return (x + x) * last - before
+def _times_two_x(
+    two_x: Array, constants: Any, number: int, last: Array, before: Array, spare: Array, out: Array
+) -> None:
+    np.multiply(two_x, last, spare)
+    np.subtract(spare, before, out)
 
 
 def _sign(degree: Array) -> Array:
@@ -96,14 +170,27 @@ def _chebyshev(kind: str, closed_above: int, is_shifted: bool) -> Any:
     def computation(given: Array, degree: Array) -> Array:
         x = given + given - 1 if is_shifted else given
         at_left, at_right = (given == 0, given == 1) if is_shifted else (given == -1, given == 1)
-        by_form = (degree > closed_above) & (np.abs(x) < 1) & ~at_left & ~at_right
-        low = np.where(by_form | at_left | at_right, np.minimum(degree, 0), degree)
-        result = _recurrence(x, low, linear(x), _times_two_x)
-        positive = degree > 0
-        np.copyto(result, right_end(degree), where=at_right & positive, casting="unsafe")
-        np.copyto(result, left_end(degree), where=at_left & positive, casting="unsafe")
-        inside = x[by_form]
-        result[by_form] = closed(np.arccos(inside), degree[by_form].astype(x.dtype), inside)
+        at_end = at_left | at_right
+        if degree.max() <= closed_above:
+            result = _recurrence(x + x, degree, linear(x), _times_two_x)
+        else:
+            result = inner(x, degree, at_end)
+        if at_end.any():
+            at_left, at_right, degree = np.broadcast_arrays(at_left, at_right, degree)
+            positive = degree > 0
+            np.copyto(result, right_end(degree), where=at_right & positive, casting="unsafe")
+            np.copyto(result, left_end(degree), where=at_left & positive, casting="unsafe")
+        return result
+
+    def inner(x: Array, degree: Array, at_end: Array) -> Array:
+        """The values where some degree is higher; at the ends those of degrees up to 0 only."""
+        x, degree, at_end = np.broadcast_arrays(x, degree, at_end)
+        by_form = (degree > closed_above) & (np.abs(x) < 1) & ~at_end
+        result = np.empty(x.size, x.dtype)
+        result[by_form] = closed(np.arccos(x[by_form]), degree[by_form].astype(x.dtype), x[by_form])
+        if not by_form.all():
+            others, low = x[~by_form], np.where(at_end, np.minimum(degree, 0), degree)[~by_form]
+            result[~by_form] = _recurrence(others + others, low, linear(others), _times_two_x)
         return result
 
     return _polynomial(f"{'shifted_' if is_shifted else ''}chebyshev_polynomial_{kind}", computation)
@@ -125,24 +212,35 @@ shifted_chebyshev_polynomial_w = _chebyshev("w", 4, is_shifted=True)
 def _hermite(op: str, factor: int) -> Any:
     """Factor 2 is the physicist's polynomial, 1 the probabilist's. Above some degree torch has only nan."""
 
-    def following(x: Array, number: int, last: Array, before: Array) -> Array:
-        return factor * x * last - (factor * (number - 1)) * before
+    def step(x: Array, constants: Any, number: int, last: Array, before: Array, spare: Array, out: Array) -> None:
+        np.multiply(x, last, spare)
+        np.multiply(before, constants[factor * (number - 1)], out)
+        np.subtract(spare, out, out)
 
     def computation(x: Array, degree: Array) -> Array:
         limit = 128 if x.dtype is FLOAT else 512
-        result = _recurrence(x, np.minimum(degree, limit), factor * x, following)
-        result[degree > limit] = np.nan
+        linear = factor * x
+        result = _recurrence(linear, np.minimum(degree, limit), linear, step)
+        np.copyto(result, np.nan, where=degree > limit)
         return result
 
     return _polynomial(op, computation)
 
 
-def _next_laguerre(x: Array, number: int, last: Array, before: Array) -> Array:
-    return ((2 * number - 1 - x) * last - (number - 1) * before) / number
+def _next_laguerre(x: Array, constants: Any, number: int, last: Array, before: Array, spare: Array, out: Array) -> None:
+    np.subtract(constants[2 * number - 1], x, spare)
+    np.multiply(spare, last, spare)
+    np.multiply(before, constants[number - 1], out)
+    np.subtract(spare, out, out)
+    np.divide(out, constants[number], out)
 
 
-def _next_legendre(x: Array, number: int, last: Array, before: Array) -> Array:
-    return ((2 * number - 1) * x * last - (number - 1) * before) / number
+def _next_legendre(x: Array, constants: Any, number: int, last: Array, before: Array, spare: Array, out: Array) -> None:
+    np.multiply(x, constants[2 * number - 1], spare)
+    np.multiply(spare, last, spare)
+    np.multiply(before, constants[number - 1], out)
+    np.subtract(spare, out, out)
+    np.divide(out, constants[number], out)
 
 
 def _laguerre(x: Array, degree: Array) -> Array:
