@@ -98,7 +98,7 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
         if out is None:
             result = quiet(loop, *arrays, *params)
             return result if type(result) is Array else np.asarray(result)
-        if out is arrays[0] and op.result_dtype is None and _is_apart(out, arrays):
+        if _is_ready(op, out, arrays):
             return quiet(loop, *arrays, *params, out=out)
     if getattr(operands[0], "dtype", None) in _WIDE:
         loop = _loop_of_few_halves(op, operands, out)
@@ -185,6 +185,18 @@ def _is_in_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
         stride > inner > 0 or (stride == inner and inner_extent <= extent)
         for (stride, extent), (inner, inner_extent) in pairwise(sides)
     )
+
+
+def _is_ready(op: Op, out: Array, operands: list[Array]) -> bool:
+    """Whether the result of row-major operands can be written to an array that is given, just as it is: to the first
+    operand, or to a row-major array of the right dtype and shape that shares no memory with any."""
+    first = operands[0]
+    if out is first:
+        return op.result_dtype is None and _is_apart(out, operands)
+    if type(out) is not Array or out.shape != first.shape or not out.flags.c_contiguous:
+        return False
+    dtype = first.dtype if op.result_dtype is None else op.result_dtype(first.dtype)
+    return out.dtype is dtype and _is_apart(out, [out, *operands])
 
 
 def _is_apart(out: Array, operands: list[Array]) -> bool:
@@ -285,7 +297,7 @@ def _loop_of_few_halves(op: Op, operands: tuple[Any, ...], out: Array | None) ->
     dtype, shape = first.dtype, first.shape
     if dtype in op.loops or dtype in op.refusals:
         return None
-    if out is not None and (out is not first or op.result_dtype is not None or not _is_apart(out, _arrays(operands))):
+    if out is not None and not _is_ready(op, out, [each for each in operands if type(each) is Array]):
         return None
     for operand in operands[1:]:
         if type(operand) is Array:
@@ -294,10 +306,6 @@ def _loop_of_few_halves(op: Op, operands: tuple[Any, ...], out: Array | None) ->
         elif type(operand) is not float and type(operand) is not int or not shape or 0 in shape or 1 in shape:
             return None
     return op.loops.get(FLOAT)
-
-
-def _arrays(operands: tuple[Any, ...]) -> list[Array]:
-    return [each for each in operands if type(each) is Array]
 
 
 def _run_few_halves(op: Op, loop: Loop, operands: tuple[Any, ...], out: Array | None, *params: Any) -> Array:

@@ -1,6 +1,6 @@
 """Pointwise kernels of the parts of numbers: remainders, signs, exponents, bits; of angles; of logarithms of sums."""
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import ml_dtypes
@@ -143,10 +143,16 @@ def nan_to_num(
         out = empty_like(input)
     if is_integral(input.dtype):
         return out if out is input else compute(_COPY, (input,), out)
-    limits = ml_dtypes.finfo(input.dtype) if input.dtype in FLOATING else np.finfo(input.dtype)
-    high = float(limits.max) if posinf is None else posinf
-    low = float(limits.min) if neginf is None else neginf
+    least, largest = _limits(input.dtype)
+    high = largest if posinf is None else posinf
+    low = least if neginf is None else neginf
     return compute(_NAN_TO_NUM, (input,), out, 0.0 if nan is None else nan, high, low)
+
+
+@lru_cache
+def _limits(dtype: np.dtype) -> tuple[float, float]:
+    limits = ml_dtypes.finfo(dtype) if dtype in FLOATING else np.finfo(dtype)
+    return float(limits.min), float(limits.max)
 
 
 # -------------------- exponents --------------------

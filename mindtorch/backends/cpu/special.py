@@ -1,6 +1,7 @@
 """Kernels of the special functions, which SciPy computes. It has no float32 for most: float64, rounded once."""
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from mindtorch._core.promotion import COMPLEX, int_to_float
 from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu import activations
-from mindtorch.backends.cpu.arithmetic import choose
+from mindtorch.backends.cpu.arithmetic import choose, copy
 from mindtorch.backends.cpu.bessel import (
     airy_ai,
     bessel_j0,
@@ -95,20 +96,38 @@ def _erfinv(out: Array, x: Array) -> None:
 _NEAR = 0.2  # where it has a series of its own
 
 
+@lru_cache
+def _log_gamma_series(place: int) -> Array:
+    """The coefficients of the powers of the distance from a zero of lgamma, of the highest one first."""
+    powers = np.arange(2, 24 if place == 1 else 18)
+    sums = scipy_special.zeta(powers) if place == 1 else scipy_special.zetac(powers)
+    higher = sums * (-1.0) ** powers / powers
+    return np.append(place - 1 - np.euler_gamma, higher)[::-1]
+
+
+def _near_zero(x: Array, place: int, result: Array) -> None:
+    """Writes lgamma near 1 or 2."""
+    distance = x - place
+    near = np.abs(distance) <= _NEAR
+    if near.any():
+        distance = distance[near]
+        result[near] = np.polyval(_log_gamma_series(place), distance) * distance
+
+
 def _lgamma(x: Array, out: Array | None = None) -> Array:
     """Infinite at -inf, where SciPy has nan, and finite at the least numbers, where it is infinite.
 
-    Near its zeros at 1 and 2 only the complex function has all digits.
+    Near its zeros at 1 and 2 SciPy's absolute error is that of float64, which is too much for float64 itself.
     """
     result = np.asarray(scipy_special.gammaln(x))
-    near = np.minimum(np.abs(x - 1), np.abs(x - 2)) <= _NEAR
-    if near.any():
-        result = np.where(near, scipy_special.loggamma(np.where(near, x, 1).astype(np.complex128)).real, result)
-        result = result.astype(x.dtype, copy=False)
+    if x.dtype == np.float64:
+        for place in (1, 2):
+            _near_zero(x, place, result)
     if not np.isfinite(result).all():
         size = np.abs(x)
         result = np.where((0 < size) & (size < np.finfo(x.dtype).tiny), -np.log(size), result)
-    return choose(x == -np.inf, x.dtype.type(np.inf), result, out)
+        result = np.where(x == -np.inf, x.dtype.type(np.inf), result)
+    return result if out is None else copy(result, out)
 
 
 def _digamma(x: Array, out: Array | None = None) -> Array:
@@ -121,9 +140,39 @@ def _digamma(x: Array, out: Array | None = None) -> Array:
 def _trigamma(x: Array, out: Array | None = None) -> Array:
     """zeta(2, x), reflected for negative x: near the poles with the sine of the narrow dtype, as in torch."""
     wide = x.astype(np.float64)
+    is_small = np.less(wide, 0.5)
+    if not is_small.any():
+        return _store(_sum_of_squares(wide), x, out)
     sine = np.sin(x * x.dtype.type(math.pi)).astype(np.float64)
-    reflected = (math.pi / sine) ** 2 - scipy_special.zeta(2, 1 - wide)
-    return _store(np.where(wide < 0.5, reflected, scipy_special.zeta(2, wide)), x, out)
+    result = _sum_of_squares(np.where(is_small, 1 - wide, wide))
+    return _store(np.where(is_small, (math.pi / sine) ** 2 - result, result), x, out)
+
+
+_SHIFT = 10  # how many terms of the sum are added up
+_BERNOULLI = [-3617 / 510, 7 / 6, -691 / 2730, 5 / 66, -1 / 30, 1 / 42, -1 / 30, 1 / 6]
+
+
+@blockwise(arrays=1, temporaries=3)
+def _sum_of_squares(out: Array, x: Array, inverse: Array | None, square: Array | None, term: Array | None) -> None:
+    """The sum of 1 / (x + k) ** 2 over all k, for x of at least 0.5: the first terms, and a series for the others."""
+    inverse = np.add(x, _SHIFT, inverse)
+    np.divide(1.0, inverse, inverse)
+    square = np.multiply(inverse, inverse, square)
+    np.multiply(square, _BERNOULLI[0], out)
+    for number in _BERNOULLI[1:]:
+        out += number
+        out *= square
+    out *= inverse
+    square *= 0.5
+    out += square
+    out += inverse
+    first_terms = square  # a sum of their own: one by one, they would be lost beside that of a large x
+    first_terms[...] = 0
+    for k in range(_SHIFT - 1, -1, -1):
+        term = np.add(x, k, term)
+        np.multiply(term, term, term)
+        first_terms += np.divide(1.0, term, term)
+    out += first_terms
 
 
 def _polygamma(x: Array, n: int, out: Array | None = None) -> Array:
