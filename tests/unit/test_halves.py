@@ -127,3 +127,25 @@ def test_computed_of_expanded_and_overlapping(dtype):
     woven = x.view(-1).clone()
     torch.add(woven[::2], 1, out=woven[1::2])
     assert torch.equal(woven[1::2], x.view(-1)[::2] + 1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_few_into_given_memory(dtype):
+    """The same bits in arrays that share memory with an operand, or have another layout or dtype."""
+    x, y = torch.randn(20, 30).to(dtype), torch.randn(20, 30).to(dtype)
+    expected = x.float().mul(y.float()).to(dtype)
+    for target in (torch.empty(20, 30, dtype=dtype), torch.empty(30, 20, dtype=dtype).t(), torch.empty(20, 30)):
+        assert torch.equal(torch.mul(x, y, out=target).to(dtype), expected)
+    assert torch.equal(torch.mul(x, y, out=y.clone()), expected)
+    assert torch.equal(x.clone().mul_(y), expected)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        woven = x.view(-1).clone()
+        torch.mul(woven[1:], 2, out=woven[:-1])
+
+
+def test_memory_of_blocks_has_one_user():
+    first = halves.scratch.take(3)
+    second = halves.scratch.take(2)
+    assert not any(np.shares_memory(a, b) for a in first for b in second)
+    halves.scratch.give_back(first)
+    assert all(a is b for a, b in zip(first, halves.scratch.take(3)))
