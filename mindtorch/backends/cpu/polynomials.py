@@ -82,9 +82,9 @@ def _flat(array: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _by_degree(computation: Callable[[Array, Array], Array], x: Array, degree: Array) -> Array:
-    """Of one x, the values for all degrees are computed once, unless these are more than the elements."""
+    """Of one x, the values for all degrees are computed once, if the elements are several times as many."""
     highest = int(degree.max())
-    if x.size > 1 or degree.size == 1 or not 0 <= highest < degree.size:
+    if x.size > 1 or degree.size == 1 or not 0 <= 4 * highest < degree.size:
         return computation(x, degree)
     values = computation(x, np.arange(highest + 1)).take(np.maximum(degree, 0))
     values[degree < 0] = 0

@@ -142,10 +142,17 @@ def _trigamma(x: Array, out: Array | None = None) -> Array:
     wide = x.astype(np.float64)
     is_small = np.less(wide, 0.5)
     if not is_small.any():
-        return _store(_sum_of_squares(wide), x, out)
+        return _store(_zeta_of_two(wide), x, out)
     sine = np.sin(x * x.dtype.type(math.pi)).astype(np.float64)
-    result = _sum_of_squares(np.where(is_small, 1 - wide, wide))
+    result = _zeta_of_two(np.where(is_small, 1 - wide, wide))
     return _store(np.where(is_small, (math.pi / sine) ** 2 - result, result), x, out)
+
+
+_FEW = 128  # elements: SciPy's zeta has computed fewer before the calls of the series are made
+
+
+def _zeta_of_two(x: Array) -> Array:
+    return np.asarray(scipy_special.zeta(2, x)) if x.size < _FEW else _sum_of_squares(x)
 
 
 _SHIFT = 10  # how many terms of the sum are added up
