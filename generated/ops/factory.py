@@ -3304,7 +3304,8 @@ def complex_out(real, imag, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(complex_out, real, imag, out=out)
-    refuse_grad("complex", real, imag, out)
+    if real._mt_edge is not None or imag._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("complex", real, imag, out)
     try:
         adopt_result(out, _complex_kernels[type(real_array)](real_array, imag_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3352,7 +3353,8 @@ def polar_out(abs, angle, *, out):
         return raise_bad_argument(polar_out, abs, angle, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(polar_out, abs, angle, out=out)
-    refuse_grad("polar", abs, angle, out)
+    if abs._mt_edge is not None or angle._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("polar", abs, angle, out)
     return composite.polar_out(abs, angle, out=out)
 
 

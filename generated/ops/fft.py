@@ -89,7 +89,8 @@ def _fft_c2c_out(input, dim, normalization, forward, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_fft_c2c_out, input, dim, normalization, forward, out=out)
-    refuse_grad("_fft_c2c", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_fft_c2c", input, out)
     try:
         adopt_result(out, __fft_c2c_kernels[type(input_array)](input_array, dim, normalization, forward, out=out_array))
     except CALL_ERRORS as error:
@@ -151,7 +152,8 @@ def _fft_r2c_out(input, dim, normalization, onesided, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_fft_r2c_out, input, dim, normalization, onesided, out=out)
-    refuse_grad("_fft_r2c", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_fft_r2c", input, out)
     try:
         adopt_result(
             out, __fft_r2c_kernels[type(input_array)](input_array, dim, normalization, onesided, out=out_array)
@@ -213,7 +215,8 @@ def _fft_c2r_out(input, dim, normalization, last_dim_size, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_fft_c2r_out, input, dim, normalization, last_dim_size, out=out)
-    refuse_grad("_fft_c2r", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_fft_c2r", input, out)
     try:
         adopt_result(
             out, __fft_c2r_kernels[type(input_array)](input_array, dim, normalization, last_dim_size, out=out_array)
@@ -260,7 +263,8 @@ def fft_fft_out(input, n=None, dim=-1, norm=None, *, out):
         dim = int_of(dim, "fft_fft", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_fft", "norm", 4)
-    refuse_grad("fft_fft", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_fft", input, out)
     return composite.fft_out(input, n, dim, norm, out=out)
 
 
@@ -300,7 +304,8 @@ def fft_ifft_out(input, n=None, dim=-1, norm=None, *, out):
         dim = int_of(dim, "fft_ifft", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ifft", "norm", 4)
-    refuse_grad("fft_ifft", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_ifft", input, out)
     return composite.ifft_out(input, n, dim, norm, out=out)
 
 
@@ -340,7 +345,8 @@ def fft_rfft_out(input, n=None, dim=-1, norm=None, *, out):
         dim = int_of(dim, "fft_rfft", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_rfft", "norm", 4)
-    refuse_grad("fft_rfft", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_rfft", input, out)
     return composite.rfft_out(input, n, dim, norm, out=out)
 
 
@@ -380,7 +386,8 @@ def fft_irfft_out(input, n=None, dim=-1, norm=None, *, out):
         dim = int_of(dim, "fft_irfft", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_irfft", "norm", 4)
-    refuse_grad("fft_irfft", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_irfft", input, out)
     return composite.irfft_out(input, n, dim, norm, out=out)
 
 
@@ -420,7 +427,8 @@ def fft_hfft_out(input, n=None, dim=-1, norm=None, *, out):
         dim = int_of(dim, "fft_hfft", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_hfft", "norm", 4)
-    refuse_grad("fft_hfft", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_hfft", input, out)
     return composite.hfft_out(input, n, dim, norm, out=out)
 
 
@@ -460,7 +468,8 @@ def fft_ihfft_out(input, n=None, dim=-1, norm=None, *, out):
         dim = int_of(dim, "fft_ihfft", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ihfft", "norm", 4)
-    refuse_grad("fft_ihfft", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_ihfft", input, out)
     return composite.ihfft_out(input, n, dim, norm, out=out)
 
 
@@ -508,7 +517,8 @@ def fft_fft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         dim = sized_ints_of(dim, "fft_fft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_fft2", "norm", 4)
-    refuse_grad("fft_fft2", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_fft2", input, out)
     return composite.fftn_out(input, s, dim, norm, out=out)
 
 
@@ -556,7 +566,8 @@ def fft_fftn_out(input, s=None, dim=None, norm=None, *, out):
         dim = sized_ints_of(dim, "fft_fftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_fftn", "norm", 4)
-    refuse_grad("fft_fftn", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_fftn", input, out)
     return composite.fftn_out(input, s, dim, norm, out=out)
 
 
@@ -604,7 +615,8 @@ def fft_ifft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         dim = sized_ints_of(dim, "fft_ifft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ifft2", "norm", 4)
-    refuse_grad("fft_ifft2", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_ifft2", input, out)
     return composite.ifftn_out(input, s, dim, norm, out=out)
 
 
@@ -652,7 +664,8 @@ def fft_ifftn_out(input, s=None, dim=None, norm=None, *, out):
         dim = sized_ints_of(dim, "fft_ifftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ifftn", "norm", 4)
-    refuse_grad("fft_ifftn", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_ifftn", input, out)
     return composite.ifftn_out(input, s, dim, norm, out=out)
 
 
@@ -700,7 +713,8 @@ def fft_rfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         dim = sized_ints_of(dim, "fft_rfft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_rfft2", "norm", 4)
-    refuse_grad("fft_rfft2", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_rfft2", input, out)
     return composite.rfftn_out(input, s, dim, norm, out=out)
 
 
@@ -748,7 +762,8 @@ def fft_rfftn_out(input, s=None, dim=None, norm=None, *, out):
         dim = sized_ints_of(dim, "fft_rfftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_rfftn", "norm", 4)
-    refuse_grad("fft_rfftn", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_rfftn", input, out)
     return composite.rfftn_out(input, s, dim, norm, out=out)
 
 
@@ -796,7 +811,8 @@ def fft_irfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         dim = sized_ints_of(dim, "fft_irfft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_irfft2", "norm", 4)
-    refuse_grad("fft_irfft2", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_irfft2", input, out)
     return composite.irfftn_out(input, s, dim, norm, out=out)
 
 
@@ -844,7 +860,8 @@ def fft_irfftn_out(input, s=None, dim=None, norm=None, *, out):
         dim = sized_ints_of(dim, "fft_irfftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_irfftn", "norm", 4)
-    refuse_grad("fft_irfftn", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_irfftn", input, out)
     return composite.irfftn_out(input, s, dim, norm, out=out)
 
 
@@ -892,7 +909,8 @@ def fft_hfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         dim = sized_ints_of(dim, "fft_hfft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_hfft2", "norm", 4)
-    refuse_grad("fft_hfft2", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_hfft2", input, out)
     return composite.hfftn_out(input, s, dim, norm, out=out)
 
 
@@ -940,7 +958,8 @@ def fft_hfftn_out(input, s=None, dim=None, norm=None, *, out):
         dim = sized_ints_of(dim, "fft_hfftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_hfftn", "norm", 4)
-    refuse_grad("fft_hfftn", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_hfftn", input, out)
     return composite.hfftn_out(input, s, dim, norm, out=out)
 
 
@@ -988,7 +1007,8 @@ def fft_ihfft2_out(input, s=None, dim=(-2, -1), norm=None, *, out):
         dim = sized_ints_of(dim, "fft_ihfft2", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ihfft2", "norm", 4)
-    refuse_grad("fft_ihfft2", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_ihfft2", input, out)
     return composite.ihfftn_out(input, s, dim, norm, out=out)
 
 
@@ -1036,7 +1056,8 @@ def fft_ihfftn_out(input, s=None, dim=None, norm=None, *, out):
         dim = sized_ints_of(dim, "fft_ihfftn", "dim", 3)
     if norm is not None and type(norm) is not str:
         norm = str_of(norm, "fft_ihfftn", "norm", 4)
-    refuse_grad("fft_ihfftn", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fft_ihfftn", input, out)
     return composite.ihfftn_out(input, s, dim, norm, out=out)
 
 

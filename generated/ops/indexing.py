@@ -85,7 +85,8 @@ def index_out(input, indices, *, out):
         out_array = out._mt_array
     except (AttributeError, TypeError):
         return raise_bad_argument(index_out, input, indices, out=out)
-    refuse_grad("index", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("index", input, out)
     try:
         adopt_result(out, _index_kernels[type(input_array)](input_array, indices_arrays, out=out_array))
     except NUMPY_ERRORS as error:
@@ -286,7 +287,8 @@ def index_select_out(input, dim, index, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(index_select_out, input, dim, index, out=out)
-    refuse_grad("index_select", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("index_select", input, out)
     try:
         adopt_result(out, _index_select_kernels[type(input_array)](input_array, dim, index_array, out=out_array))
     except CALL_ERRORS as error:
@@ -382,7 +384,8 @@ def index_add_out(input, dim, index, source, *, alpha=1, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(index_add_out, input, dim, index, source, alpha=alpha, out=out)
-    refuse_grad("index_add", input, source, out)
+    if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("index_add", input, source, out)
     try:
         adopt_result(
             out,
@@ -443,7 +446,8 @@ def gather_out(input, dim, index, *, sparse_grad=False, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gather_out, input, dim, index, sparse_grad=sparse_grad, out=out)
-    refuse_grad("gather", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("gather", input, out)
     try:
         adopt_result(out, _gather_kernels[type(input_array)](input_array, dim, index_array, sparse_grad, out=out_array))
     except CALL_ERRORS as error:
@@ -531,7 +535,8 @@ def scatter_src_out(input, dim, index, src, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_src_out, input, dim, index, src, out=out)
-    refuse_grad("scatter", input, src, out)
+    if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("scatter", input, src, out)
     try:
         adopt_result(
             out, _scatter_src_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
@@ -626,7 +631,8 @@ def scatter_value_out(input, dim, index, value, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_value_out, input, dim, index, value, out=out)
-    refuse_grad("scatter", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("scatter", input, out)
     try:
         adopt_result(
             out, _scatter_value_kernels[type(input_array)](input_array, dim, index_array, value, out=out_array)
@@ -716,7 +722,8 @@ def scatter_add_out(input, dim, index, src, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(scatter_add_out, input, dim, index, src, out=out)
-    refuse_grad("scatter_add", input, src, out)
+    if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("scatter_add", input, src, out)
     try:
         adopt_result(
             out, _scatter_add_kernels[type(input_array)](input_array, dim, index_array, src_array, out=out_array)
@@ -1139,7 +1146,8 @@ def scatter_reduce_out(input, dim, index, src, reduce, *, include_self=True, out
         return raise_bad_argument(
             scatter_reduce_out, input, dim, index, src, reduce, include_self=include_self, out=out
         )
-    refuse_grad("scatter_reduce", input, src, out)
+    if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("scatter_reduce", input, src, out)
     try:
         adopt_result(
             out,
@@ -1262,7 +1270,8 @@ def index_reduce_out(input, dim, index, source, reduce, *, include_self=True, ou
         return raise_bad_argument(
             index_reduce_out, input, dim, index, source, reduce, include_self=include_self, out=out
         )
-    refuse_grad("index_reduce", input, source, out)
+    if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("index_reduce", input, source, out)
     try:
         adopt_result(
             out,
@@ -1382,7 +1391,8 @@ def masked_select_out(input, mask, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(masked_select_out, input, mask, out=out)
-    refuse_grad("masked_select", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("masked_select", input, out)
     try:
         adopt_result(out, _masked_select_kernels[type(input_array)](input_array, mask_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -1877,7 +1887,8 @@ def tril_out(input, diagonal=0, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(tril_out, input, diagonal, out=out)
-    refuse_grad("tril", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("tril", input, out)
     try:
         adopt_result(out, _tril_kernels[type(input_array)](input_array, diagonal, out=out_array))
     except CALL_ERRORS as error:
@@ -1959,7 +1970,8 @@ def triu_out(input, diagonal=0, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(triu_out, input, diagonal, out=out)
-    refuse_grad("triu", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("triu", input, out)
     try:
         adopt_result(out, _triu_kernels[type(input_array)](input_array, diagonal, out=out_array))
     except CALL_ERRORS as error:
@@ -1994,7 +2006,8 @@ def diag_out(input, diagonal=0, *, out):
         return raise_bad_argument(diag_out, input, diagonal, out=out)
     if type(diagonal) is not int or not -(2**63) <= diagonal < 2**63:
         diagonal = int_of(diagonal, "diag", "diagonal", 2)
-    refuse_grad("diag", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("diag", input, out)
     return composite.diag_out(input, diagonal, out=out)
 
 
@@ -2608,7 +2621,8 @@ def take_along_dim_out(input, indices, dim=None, *, out):
         return raise_bad_argument(take_along_dim_out, input, indices, dim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "take_along_dim", "dim", 3)
-    refuse_grad("take_along_dim", input, indices, out)
+    if input._mt_edge is not None or indices._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("take_along_dim", input, indices, out)
     return composite.take_along_dim_out(input, indices, dim, out=out)
 
 
@@ -2849,7 +2863,8 @@ def index_copy_out(input, dim, index, source, *, out):
         return raise_bad_argument(index_copy_out, input, dim, index, source, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "index_copy", "dim", 2)
-    refuse_grad("index_copy", input, source, out)
+    if input._mt_edge is not None or source._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("index_copy", input, source, out)
     return composite.index_copy_out(input, dim, index, source, out=out)
 
 
@@ -2889,5 +2904,6 @@ def take_out(input, index, *, out):
         return raise_bad_argument(take_out, input, index, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(take_out, input, index, out=out)
-    refuse_grad("take", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("take", input, out)
     return composite.take_out(input, index, out=out)

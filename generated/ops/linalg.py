@@ -97,7 +97,8 @@ def mm_out(input, mat2, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mm_out, input, mat2, out=out)
-    refuse_grad("mm", input, mat2, out)
+    if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("mm", input, mat2, out)
     try:
         adopt_result(out, _mm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -145,7 +146,8 @@ def bmm_out(input, mat2, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bmm_out, input, mat2, out=out)
-    refuse_grad("bmm", input, mat2, out)
+    if input._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("bmm", input, mat2, out)
     try:
         adopt_result(out, _bmm_kernels[type(input_array)](input_array, mat2_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -193,7 +195,8 @@ def mv_out(input, vec, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mv_out, input, vec, out=out)
-    refuse_grad("mv", input, vec, out)
+    if input._mt_edge is not None or vec._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("mv", input, vec, out)
     try:
         adopt_result(out, _mv_kernels[type(input_array)](input_array, vec_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -241,7 +244,8 @@ def dot_out(input, tensor, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(dot_out, input, tensor, out=out)
-    refuse_grad("dot", input, tensor, out)
+    if input._mt_edge is not None or tensor._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("dot", input, tensor, out)
     try:
         adopt_result(out, _dot_kernels[type(input_array)](input_array, tensor_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -273,7 +277,8 @@ def matmul_out(input, other, *, out):
         return raise_bad_argument(matmul_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(matmul_out, input, other, out=out)
-    refuse_grad("matmul", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("matmul", input, other, out)
     return composite.matmul_out(input, other, out=out)
 
 
@@ -378,7 +383,8 @@ def addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    refuse_grad("addmm", input, mat1, mat2, out)
+    if input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("addmm", input, mat1, mat2, out)
     try:
         adopt_result(
             out, _addmm_kernels[type(input_array)](input_array, mat1_array, mat2_array, beta, alpha, out=out_array)
@@ -486,7 +492,13 @@ def baddbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(baddbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    refuse_grad("baddbmm", input, batch1, batch2, out)
+    if (
+        input._mt_edge is not None
+        or batch1._mt_edge is not None
+        or batch2._mt_edge is not None
+        or out._mt_edge is not None
+    ):
+        refuse_grad("baddbmm", input, batch1, batch2, out)
     try:
         adopt_result(
             out,
@@ -597,7 +609,8 @@ def addmv_out(input, mat, vec, *, beta=1, alpha=1, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(addmv_out, input, mat, vec, beta=beta, alpha=alpha, out=out)
-    refuse_grad("addmv", input, mat, vec, out)
+    if input._mt_edge is not None or mat._mt_edge is not None or vec._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("addmv", input, mat, vec, out)
     try:
         adopt_result(
             out, _addmv_kernels[type(input_array)](input_array, mat_array, vec_array, beta, alpha, out=out_array)
@@ -705,7 +718,13 @@ def addbmm_out(input, batch1, batch2, *, beta=1, alpha=1, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(addbmm_out, input, batch1, batch2, beta=beta, alpha=alpha, out=out)
-    refuse_grad("addbmm", input, batch1, batch2, out)
+    if (
+        input._mt_edge is not None
+        or batch1._mt_edge is not None
+        or batch2._mt_edge is not None
+        or out._mt_edge is not None
+    ):
+        refuse_grad("addbmm", input, batch1, batch2, out)
     try:
         adopt_result(
             out, _addbmm_kernels[type(input_array)](input_array, batch1_array, batch2_array, beta, alpha, out=out_array)
@@ -791,7 +810,8 @@ def addr_out(input, vec1, vec2, *, beta=1, alpha=1, out):
         beta = scalar_of(beta, "addr", "beta")
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "addr", "alpha")
-    refuse_grad("addr", input, vec1, vec2, out)
+    if input._mt_edge is not None or vec1._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("addr", input, vec1, vec2, out)
     return write_out(out, composite.addr(input, vec1, vec2, beta=beta, alpha=alpha))
 
 
@@ -833,7 +853,8 @@ def vdot_out(input, other, *, out):
         return raise_bad_argument(vdot_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(vdot_out, input, other, out=out)
-    refuse_grad("vdot", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("vdot", input, other, out)
     return composite.vdot_out(input, other, out=out)
 
 
@@ -891,7 +912,8 @@ def outer_out(input, vec2, *, out):
         return raise_bad_argument(outer_out, input, vec2, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(outer_out, input, vec2, out=out)
-    refuse_grad("outer", input, vec2, out)
+    if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("outer", input, vec2, out)
     return write_out(out, composite.outer(input, vec2))
 
 
@@ -945,7 +967,8 @@ def tensordot_out(input, other, dims_self, dims_other, *, out):
         dims_self = ints_of(dims_self, "tensordot", "dims_self", 3)
     if type(dims_other) is not tuple or dims_other and type(dims_other[0]) is not int:
         dims_other = ints_of(dims_other, "tensordot", "dims_other", 4)
-    refuse_grad("tensordot", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("tensordot", input, other, out)
     return composite.tensordot_out(input, other, dims_self, dims_other, out=out)
 
 
@@ -972,7 +995,8 @@ def ger_out(input, vec2, *, out):
         return raise_bad_argument(ger_out, input, vec2, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(ger_out, input, vec2, out=out)
-    refuse_grad("ger", input, vec2, out)
+    if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("ger", input, vec2, out)
     return write_out(out, composite.ger(input, vec2))
 
 
@@ -999,7 +1023,8 @@ def inner_out(input, other, *, out):
         return raise_bad_argument(inner_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(inner_out, input, other, out=out)
-    refuse_grad("inner", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("inner", input, other, out)
     return composite.inner_out(input, other, out=out)
 
 
@@ -1026,7 +1051,8 @@ def kron_out(input, other, *, out):
         return raise_bad_argument(kron_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(kron_out, input, other, out=out)
-    refuse_grad("kron", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("kron", input, other, out)
     return composite.kron_out(input, other, out=out)
 
 
@@ -1056,7 +1082,8 @@ def matrix_power_out(input, n, *, out):
         return raise_bad_argument(matrix_power_out, input, n, out=out)
     if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "matrix_power", "n", 2)
-    refuse_grad("matrix_power", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("matrix_power", input, out)
     return composite.matrix_power_out(input, n, out=out)
 
 
@@ -1092,7 +1119,8 @@ def linalg_vecdot_out(x, y, *, dim=-1, out):
         return raise_bad_argument(linalg_vecdot_out, x, y, dim=dim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "linalg_vecdot", "dim")
-    refuse_grad("linalg_vecdot", x, y, out)
+    if x._mt_edge is not None or y._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_vecdot", x, y, out)
     return composite.linalg_vecdot_out(x, y, dim=dim, out=out)
 
 
@@ -1196,7 +1224,8 @@ def linalg_inv_out(A, *, out):
         return raise_bad_argument(linalg_inv_out, A, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_inv_out, A, out=out)
-    refuse_grad("linalg_inv", A, out)
+    if A._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_inv", A, out)
     return composite.linalg_inv_out(A, out=out)
 
 
@@ -1219,7 +1248,8 @@ def inverse_out(input, *, out):
         return raise_bad_argument(inverse_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(inverse_out, input, out=out)
-    refuse_grad("inverse", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("inverse", input, out)
     return composite.inverse_out(input, out=out)
 
 
@@ -1299,7 +1329,8 @@ def linalg_det_out(A, *, out):
         return raise_bad_argument(linalg_det_out, A, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_det_out, A, out=out)
-    refuse_grad("linalg_det", A, out)
+    if A._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_det", A, out)
     return composite.linalg_det_out(A, out=out)
 
 
@@ -1560,7 +1591,8 @@ def linalg_solve_out(A, B, *, left=True, out):
         return raise_bad_argument(linalg_solve_out, A, B, left=left, out=out)
     if left is not False and left is not True:
         left = bool_of(left, "linalg_solve", "left")
-    refuse_grad("linalg_solve", A, B, out)
+    if A._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_solve", A, B, out)
     return composite.linalg_solve_out(A, B, left=left, out=out)
 
 
@@ -1851,7 +1883,8 @@ def linalg_lu_solve_out(LU, pivots, B, *, left=True, adjoint=False, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_lu_solve_out, LU, pivots, B, left=left, adjoint=adjoint, out=out)
-    refuse_grad("linalg_lu_solve", LU, B, out)
+    if LU._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_lu_solve", LU, B, out)
     try:
         adopt_result(
             out, _linalg_lu_solve_kernels[type(LU_array)](LU_array, pivots_array, B_array, left, adjoint, out=out_array)
@@ -1889,7 +1922,13 @@ def lu_solve_out(input, LU_data, LU_pivots, *, out):
         return raise_bad_argument(lu_solve_out, input, LU_data, LU_pivots, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(lu_solve_out, input, LU_data, LU_pivots, out=out)
-    refuse_grad("lu_solve", input, LU_data, LU_pivots, out)
+    if (
+        input._mt_edge is not None
+        or LU_data._mt_edge is not None
+        or LU_pivots._mt_edge is not None
+        or out._mt_edge is not None
+    ):
+        refuse_grad("lu_solve", input, LU_data, LU_pivots, out)
     return composite.lu_solve_out(input, LU_data, LU_pivots, out=out)
 
 
@@ -1956,7 +1995,8 @@ def linalg_solve_triangular_out(input, B, *, upper, left=True, unitriangular=Fal
         return raise_bad_argument(
             linalg_solve_triangular_out, input, B, upper=upper, left=left, unitriangular=unitriangular, out=out
         )
-    refuse_grad("linalg_solve_triangular", input, B, out)
+    if input._mt_edge is not None or B._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_solve_triangular", input, B, out)
     try:
         adopt_result(
             out,
@@ -2120,7 +2160,8 @@ def linalg_cholesky_out(input, *, upper=False, out):
         return raise_bad_argument(linalg_cholesky_out, input, upper=upper, out=out)
     if upper is not False and upper is not True:
         upper = bool_of(upper, "linalg_cholesky", "upper")
-    refuse_grad("linalg_cholesky", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_cholesky", input, out)
     return composite.linalg_cholesky_out(input, upper=upper, out=out)
 
 
@@ -2162,7 +2203,8 @@ def cholesky_out(input, upper=False, *, out):
         return raise_bad_argument(cholesky_out, input, upper, out=out)
     if upper is not False and upper is not True:
         upper = bool_of(upper, "cholesky", "upper", 2)
-    refuse_grad("cholesky", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("cholesky", input, out)
     return composite.cholesky_out(input, upper, out=out)
 
 
@@ -2211,7 +2253,8 @@ def cholesky_solve_out(input, input2, upper=False, *, out):
         return raise_bad_argument(cholesky_solve_out, input, input2, upper, out=out)
     if upper is not False and upper is not True:
         upper = bool_of(upper, "cholesky_solve", "upper", 3)
-    refuse_grad("cholesky_solve", input, input2, out)
+    if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("cholesky_solve", input, input2, out)
     return composite.cholesky_solve_out(input, input2, upper, out=out)
 
 
@@ -2254,7 +2297,8 @@ def cholesky_inverse_out(input, upper=False, *, out):
         return raise_bad_argument(cholesky_inverse_out, input, upper, out=out)
     if upper is not False and upper is not True:
         upper = bool_of(upper, "cholesky_inverse", "upper", 2)
-    refuse_grad("cholesky_inverse", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("cholesky_inverse", input, out)
     return composite.cholesky_inverse_out(input, upper, out=out)
 
 
@@ -2439,7 +2483,8 @@ def linalg_householder_product_out(input, tau, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_householder_product_out, input, tau, out=out)
-    refuse_grad("linalg_householder_product", input, tau, out)
+    if input._mt_edge is not None or tau._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_householder_product", input, tau, out)
     try:
         adopt_result(out, _linalg_householder_product_kernels[type(input_array)](input_array, tau_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2471,7 +2516,8 @@ def orgqr_out(input, input2, *, out):
         return raise_bad_argument(orgqr_out, input, input2, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(orgqr_out, input, input2, out=out)
-    refuse_grad("orgqr", input, input2, out)
+    if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("orgqr", input, input2, out)
     return composite.orgqr_out(input, input2, out=out)
 
 
@@ -2529,7 +2575,13 @@ def ormqr_out(input, input2, input3, left=True, transpose=False, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ormqr_out, input, input2, input3, left, transpose, out=out)
-    refuse_grad("ormqr", input, input2, input3, out)
+    if (
+        input._mt_edge is not None
+        or input2._mt_edge is not None
+        or input3._mt_edge is not None
+        or out._mt_edge is not None
+    ):
+        refuse_grad("ormqr", input, input2, input3, out)
     try:
         adopt_result(
             out,
@@ -2817,7 +2869,8 @@ def linalg_svdvals_out(A, *, driver=None, out):
         return raise_bad_argument(linalg_svdvals_out, A, driver=driver, out=out)
     if driver is not None and type(driver) is not str:
         driver = str_of(driver, "linalg_svdvals", "driver")
-    refuse_grad("linalg_svdvals", A, out)
+    if A._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_svdvals", A, out)
     return composite.linalg_svdvals_out(A, driver=driver, out=out)
 
 
@@ -2965,7 +3018,8 @@ def linalg_eigvalsh_out(input, UPLO="L", *, out):
         return raise_bad_argument(linalg_eigvalsh_out, input, UPLO, out=out)
     if type(UPLO) is not str:
         UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
-    refuse_grad("linalg_eigvalsh", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_eigvalsh", input, out)
     return composite.linalg_eigvalsh_out(input, UPLO, out=out)
 
 
@@ -3044,7 +3098,8 @@ def linalg_eigvals_out(input, *, out):
         return raise_bad_argument(linalg_eigvals_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_eigvals_out, input, out=out)
-    refuse_grad("linalg_eigvals", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_eigvals", input, out)
     return composite.linalg_eigvals_out(input, out=out)
 
 
@@ -3110,7 +3165,8 @@ def linalg_matrix_power_out(input, n, *, out):
         return raise_bad_argument(linalg_matrix_power_out, input, n, out=out)
     if type(n) is not int or not -(2**63) <= n < 2**63:
         n = int_of(n, "linalg_matrix_power", "n", 2)
-    refuse_grad("linalg_matrix_power", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_matrix_power", input, out)
     return composite.matrix_power_out(input, n, out=out)
 
 
@@ -3137,7 +3193,8 @@ def linalg_matmul_out(input, other, *, out):
         return raise_bad_argument(linalg_matmul_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(linalg_matmul_out, input, other, out=out)
-    refuse_grad("linalg_matmul", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_matmul", input, other, out)
     return composite.matmul_out(input, other, out=out)
 
 
@@ -3201,7 +3258,8 @@ def linalg_matrix_norm_default_out(input, ord, dim=(-2, -1), keepdim=False, *, d
         keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
-    refuse_grad("linalg_matrix_norm", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_matrix_norm", input, out)
     return composite.linalg_matrix_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
@@ -3278,7 +3336,8 @@ def linalg_matrix_norm_str_ord_out(input, ord="fro", dim=(-2, -1), keepdim=False
         keepdim = bool_of(keepdim, "linalg_matrix_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_matrix_norm", "dtype")
-    refuse_grad("linalg_matrix_norm", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_matrix_norm", input, out)
     return composite.linalg_matrix_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
@@ -3305,7 +3364,8 @@ def nuclear_norm_default_out(input, keepdim=False, *, out):
         return raise_bad_argument(nuclear_norm_default_out, input, keepdim, out=out)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
-    refuse_grad("nuclear_norm", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("nuclear_norm", input, out)
     return composite.nuclear_norm_out(input, keepdim, out=out)
 
 
@@ -3359,7 +3419,8 @@ def nuclear_norm_dim_out(input, dim, keepdim=False, *, out):
         dim = sized_ints_of(dim, "nuclear_norm", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 3)
-    refuse_grad("nuclear_norm", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("nuclear_norm", input, out)
     return composite.nuclear_norm_dim_out(input, dim, keepdim, out=out)
 
 
@@ -3403,7 +3464,8 @@ def frobenius_norm_out(input, dim, keepdim=False, *, out):
         dim = sized_ints_of(dim, "frobenius_norm", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "frobenius_norm", "keepdim", 3)
-    refuse_grad("frobenius_norm", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("frobenius_norm", input, out)
     return composite.frobenius_norm_out(input, dim, keepdim, out=out)
 
 
@@ -3449,7 +3511,8 @@ def linalg_norm_default_out(input, ord=None, dim=None, keepdim=False, *, dtype=N
         keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_norm", "dtype")
-    refuse_grad("linalg_norm", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_norm", input, out)
     return composite.linalg_norm_out(input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
@@ -3526,7 +3589,8 @@ def linalg_norm_ord_str_out(input, ord, dim=None, keepdim=False, *, dtype=None, 
         keepdim = bool_of(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "linalg_norm", "dtype")
-    refuse_grad("linalg_norm", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_norm", input, out)
     return composite.linalg_norm_named_out(input, ord, dim, keepdim, dtype=dtype, out=out)
 
 
@@ -3556,7 +3620,8 @@ def linalg_cond_default_out(input, p=None, *, out):
         return raise_bad_argument(linalg_cond_default_out, input, p, out=out)
     if p is not None and type(p) is not int and type(p) is not float:
         p = scalar_of(p, "linalg_cond", "p", 2)
-    refuse_grad("linalg_cond", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_cond", input, out)
     return composite.linalg_cond_out(input, p, out=out)
 
 
@@ -3601,7 +3666,8 @@ def linalg_cond_p_str_out(input, p, *, out):
         return raise_bad_argument(linalg_cond_p_str_out, input, p, out=out)
     if type(p) is not str:
         p = str_of(p, "linalg_cond", "p", 2)
-    refuse_grad("linalg_cond", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_cond", input, out)
     return composite.linalg_cond_named_out(input, p, out=out)
 
 
@@ -3691,7 +3757,8 @@ def linalg_matrix_rank_atol_rtol_float_out(input, *, atol=None, rtol=None, hermi
         rtol = float_of(rtol, "linalg_matrix_rank", "rtol")
     if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian")
-    refuse_grad("linalg_matrix_rank", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_matrix_rank", input, out)
     return write_out(out, composite.linalg_matrix_rank(input, atol=atol, rtol=rtol, hermitian=hermitian))
 
 
@@ -3722,7 +3789,8 @@ def linalg_matrix_rank_default_out(input, tol, hermitian=False, *, out):
         tol = float_of(tol, "linalg_matrix_rank", "tol", 2)
     if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
-    refuse_grad("linalg_matrix_rank", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_matrix_rank", input, out)
     return write_out(out, composite.linalg_matrix_rank_tol(input, tol, hermitian))
 
 
@@ -3800,7 +3868,8 @@ def linalg_matrix_rank_tol_tensor_out(input, tol, hermitian=False, *, out):
         return raise_bad_argument(linalg_matrix_rank_tol_tensor_out, input, tol, hermitian, out=out)
     if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_matrix_rank", "hermitian", 3)
-    refuse_grad("linalg_matrix_rank", input, tol, out)
+    if input._mt_edge is not None or tol._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_matrix_rank", input, tol, out)
     return write_out(out, composite.linalg_matrix_rank_tol(input, tol, hermitian))
 
 
@@ -3868,7 +3937,8 @@ def linalg_pinv_atol_rtol_tensor_out(input, *, atol=None, rtol=None, hermitian=F
         )
     if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
-    refuse_grad("linalg_pinv", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_pinv", input, out)
     return composite.linalg_pinv_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
 
 
@@ -3909,7 +3979,8 @@ def linalg_pinv_atol_rtol_float_out(input, *, atol=None, rtol=None, hermitian=Fa
         rtol = float_of(rtol, "linalg_pinv", "rtol")
     if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian")
-    refuse_grad("linalg_pinv", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_pinv", input, out)
     return composite.linalg_pinv_float_out(input, atol=atol, rtol=rtol, hermitian=hermitian, out=out)
 
 
@@ -3940,7 +4011,8 @@ def linalg_pinv_default_out(input, rcond, hermitian=False, *, out):
         rcond = float_of(rcond, "linalg_pinv", "rcond", 2)
     if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
-    refuse_grad("linalg_pinv", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_pinv", input, out)
     return composite.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
 
 
@@ -4008,7 +4080,8 @@ def linalg_pinv_rcond_tensor_out(input, rcond, hermitian=False, *, out):
         return raise_bad_argument(linalg_pinv_rcond_tensor_out, input, rcond, hermitian, out=out)
     if hermitian is not False and hermitian is not True:
         hermitian = bool_of(hermitian, "linalg_pinv", "hermitian", 3)
-    refuse_grad("linalg_pinv", input, rcond, out)
+    if input._mt_edge is not None or rcond._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_pinv", input, rcond, out)
     return composite.linalg_pinv_rcond_out(input, rcond, hermitian, out=out)
 
 
@@ -4103,7 +4176,8 @@ def linalg_tensorinv_out(input, ind=2, *, out):
         return raise_bad_argument(linalg_tensorinv_out, input, ind, out=out)
     if type(ind) is not int or not -(2**63) <= ind < 2**63:
         ind = int_of(ind, "linalg_tensorinv", "ind", 2)
-    refuse_grad("linalg_tensorinv", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_tensorinv", input, out)
     return composite.linalg_tensorinv_out(input, ind, out=out)
 
 
@@ -4137,7 +4211,8 @@ def linalg_tensorsolve_out(input, other, dims=None, *, out):
         return raise_bad_argument(linalg_tensorsolve_out, input, other, dims, out=out)
     if dims is not None and (type(dims) is not tuple or dims and type(dims[0]) is not int):
         dims = ints_of(dims, "linalg_tensorsolve", "dims", 3)
-    refuse_grad("linalg_tensorsolve", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_tensorsolve", input, other, out)
     return composite.linalg_tensorsolve_out(input, other, dims, out=out)
 
 
@@ -4241,7 +4316,8 @@ def linalg_cross_out(input, other, *, dim=-1, out):
         return raise_bad_argument(linalg_cross_out, input, other, dim=dim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "linalg_cross", "dim")
-    refuse_grad("linalg_cross", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_cross", input, other, out)
     return composite.linalg_cross_out(input, other, dim=dim, out=out)
 
 
@@ -4277,7 +4353,8 @@ def cross_out(input, other, dim=None, *, out):
         return raise_bad_argument(cross_out, input, other, dim, out=out)
     if dim is not None and type(dim) is not int:
         dim = int_of(dim, "cross", "dim", 3)
-    refuse_grad("cross", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("cross", input, other, out)
     return composite.cross_out(input, other, dim, out=out)
 
 

@@ -197,7 +197,8 @@ def nll_loss_backward_out(grad_output, input, target, weight, reduction, ignore_
         return raise_bad_argument(
             nll_loss_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
-    refuse_grad("nll_loss_backward", grad_output, input, out)
+    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("nll_loss_backward", grad_output, input, out)
     try:
         adopt_result(
             out,
@@ -437,7 +438,8 @@ def nll_loss2d_backward_out(grad_output, input, target, weight, reduction, ignor
         return raise_bad_argument(
             nll_loss2d_backward_out, grad_output, input, target, weight, reduction, ignore_index, total_weight, out=out
         )
-    refuse_grad("nll_loss2d_backward", grad_output, input, out)
+    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("nll_loss2d_backward", grad_output, input, out)
     try:
         adopt_result(
             out,
@@ -602,7 +604,8 @@ def mse_loss_out(input, target, reduction=0, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mse_loss_out, input, target, reduction, out=out)
-    refuse_grad("mse_loss", input, target, out)
+    if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("mse_loss", input, target, out)
     try:
         adopt_result(out, _mse_loss_kernels[type(input_array)](input_array, target_array, reduction, out=out_array))
     except CALL_ERRORS as error:
@@ -671,7 +674,13 @@ def mse_loss_backward_out(grad_output, input, target, reduction, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mse_loss_backward_out, grad_output, input, target, reduction, out=out)
-    refuse_grad("mse_loss_backward", grad_output, input, target, out)
+    if (
+        grad_output._mt_edge is not None
+        or input._mt_edge is not None
+        or target._mt_edge is not None
+        or out._mt_edge is not None
+    ):
+        refuse_grad("mse_loss_backward", grad_output, input, target, out)
     try:
         adopt_result(
             out,
@@ -752,7 +761,8 @@ def smooth_l1_loss_out(input, target, reduction=0, beta=1.0, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_out, input, target, reduction, beta, out=out)
-    refuse_grad("smooth_l1_loss", input, target, out)
+    if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("smooth_l1_loss", input, target, out)
     try:
         adopt_result(
             out, _smooth_l1_loss_kernels[type(input_array)](input_array, target_array, reduction, beta, out=out_array)
@@ -830,7 +840,13 @@ def smooth_l1_loss_backward_out(grad_output, input, target, reduction, beta, *, 
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(smooth_l1_loss_backward_out, grad_output, input, target, reduction, beta, out=out)
-    refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
+    if (
+        grad_output._mt_edge is not None
+        or input._mt_edge is not None
+        or target._mt_edge is not None
+        or out._mt_edge is not None
+    ):
+        refuse_grad("smooth_l1_loss_backward", grad_output, input, target, out)
     try:
         adopt_result(
             out,
@@ -901,7 +917,8 @@ def huber_loss_out(input, target, reduction=0, delta=1.0, *, out):
         reduction = int_of(reduction, "huber_loss", "reduction", 3)
     if type(delta) is not float:
         delta = float_of(delta, "huber_loss", "delta", 4)
-    refuse_grad("huber_loss", input, target, out)
+    if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("huber_loss", input, target, out)
     return composite.huber_loss_out(input, target, reduction, delta, out=out)
 
 
@@ -983,7 +1000,8 @@ def binary_cross_entropy_out(input, target, weight=None, reduction=0, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(binary_cross_entropy_out, input, target, weight, reduction, out=out)
-    refuse_grad("binary_cross_entropy", input, target, out)
+    if input._mt_edge is not None or target._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("binary_cross_entropy", input, target, out)
     try:
         adopt_result(
             out,
@@ -1070,7 +1088,13 @@ def binary_cross_entropy_backward_out(grad_output, input, target, weight=None, r
         return raise_bad_argument(
             binary_cross_entropy_backward_out, grad_output, input, target, weight, reduction, out=out
         )
-    refuse_grad("binary_cross_entropy_backward", grad_output, input, target, out)
+    if (
+        grad_output._mt_edge is not None
+        or input._mt_edge is not None
+        or target._mt_edge is not None
+        or out._mt_edge is not None
+    ):
+        refuse_grad("binary_cross_entropy_backward", grad_output, input, target, out)
     try:
         adopt_result(
             out,

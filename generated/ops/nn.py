@@ -832,7 +832,8 @@ def max_pool2d_with_indices_backward_out(
             indices,
             out=out,
         )
-    refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
+    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("max_pool2d_with_indices_backward", grad_output, input, out)
     try:
         adopt_result(
             out,
@@ -985,7 +986,8 @@ def avg_pool2d_out(
         return raise_bad_argument(
             avg_pool2d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
-    refuse_grad("avg_pool2d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("avg_pool2d", input, out)
     try:
         adopt_result(
             out,
@@ -1155,7 +1157,8 @@ def avg_pool2d_backward_out(
             divisor_override,
             out=out,
         )
-    refuse_grad("avg_pool2d_backward", grad_output, input, out)
+    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("avg_pool2d_backward", grad_output, input, out)
     try:
         adopt_result(
             out,
@@ -1213,7 +1216,8 @@ def adaptive_avg_pool2d_out(input, output_size, *, out):
         output_size = (output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = sized_ints_of(output_size, "adaptive_avg_pool2d", "output_size", 2)
-    refuse_grad("adaptive_avg_pool2d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("adaptive_avg_pool2d", input, out)
     return composite.adaptive_avg_pool2d_out(input, output_size, out=out)
 
 
@@ -3333,7 +3337,8 @@ def upsample_nearest1d_out(input, output_size, scales=None, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_nearest1d_out, input, output_size, scales, out=out)
-    refuse_grad("upsample_nearest1d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("upsample_nearest1d", input, out)
     try:
         adopt_result(
             out, _upsample_nearest1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
@@ -3418,7 +3423,8 @@ def upsample_nearest1d_backward_out(grad_output, output_size, input_size, scales
         return raise_bad_argument(
             upsample_nearest1d_backward_out, grad_output, output_size, input_size, scales, out=out
         )
-    refuse_grad("upsample_nearest1d_backward", grad_output, out)
+    if grad_output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("upsample_nearest1d_backward", grad_output, out)
     try:
         adopt_result(
             out,
@@ -3497,7 +3503,8 @@ def upsample_nearest2d_out(input, output_size, scales_h=None, scales_w=None, *, 
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_nearest2d_out, input, output_size, scales_h, scales_w, out=out)
-    refuse_grad("upsample_nearest2d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("upsample_nearest2d", input, out)
     try:
         adopt_result(
             out,
@@ -3590,7 +3597,8 @@ def upsample_nearest2d_backward_out(grad_output, output_size, input_size, scales
         return raise_bad_argument(
             upsample_nearest2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
         )
-    refuse_grad("upsample_nearest2d_backward", grad_output, out)
+    if grad_output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("upsample_nearest2d_backward", grad_output, out)
     try:
         adopt_result(
             out,
@@ -3676,7 +3684,8 @@ def upsample_nearest3d_out(input, output_size, scales_d=None, scales_h=None, sca
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_nearest3d_out, input, output_size, scales_d, scales_h, scales_w, out=out)
-    refuse_grad("upsample_nearest3d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("upsample_nearest3d", input, out)
     try:
         adopt_result(
             out,
@@ -3790,7 +3799,8 @@ def upsample_nearest3d_backward_out(
         return raise_bad_argument(
             upsample_nearest3d_backward_out, grad_output, output_size, input_size, scales_d, scales_h, scales_w, out=out
         )
-    refuse_grad("upsample_nearest3d_backward", grad_output, out)
+    if grad_output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("upsample_nearest3d_backward", grad_output, out)
     try:
         adopt_result(
             out,
@@ -3864,7 +3874,8 @@ def _upsample_nearest_exact1d_out(input, output_size, scales=None, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_upsample_nearest_exact1d_out, input, output_size, scales, out=out)
-    refuse_grad("_upsample_nearest_exact1d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_upsample_nearest_exact1d", input, out)
     try:
         adopt_result(
             out, __upsample_nearest_exact1d_kernels[type(input_array)](input_array, output_size, scales, out=out_array)
@@ -3951,7 +3962,8 @@ def _upsample_nearest_exact1d_backward_out(grad_output, output_size, input_size,
         return raise_bad_argument(
             _upsample_nearest_exact1d_backward_out, grad_output, output_size, input_size, scales, out=out
         )
-    refuse_grad("_upsample_nearest_exact1d_backward", grad_output, out)
+    if grad_output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_upsample_nearest_exact1d_backward", grad_output, out)
     try:
         adopt_result(
             out,
@@ -4032,7 +4044,8 @@ def _upsample_nearest_exact2d_out(input, output_size, scales_h=None, scales_w=No
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_upsample_nearest_exact2d_out, input, output_size, scales_h, scales_w, out=out)
-    refuse_grad("_upsample_nearest_exact2d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_upsample_nearest_exact2d", input, out)
     try:
         adopt_result(
             out,
@@ -4135,7 +4148,8 @@ def _upsample_nearest_exact2d_backward_out(grad_output, output_size, input_size,
         return raise_bad_argument(
             _upsample_nearest_exact2d_backward_out, grad_output, output_size, input_size, scales_h, scales_w, out=out
         )
-    refuse_grad("_upsample_nearest_exact2d_backward", grad_output, out)
+    if grad_output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_upsample_nearest_exact2d_backward", grad_output, out)
     try:
         adopt_result(
             out,
@@ -4230,7 +4244,8 @@ def _upsample_nearest_exact3d_out(input, output_size, scales_d=None, scales_h=No
         return raise_bad_argument(
             _upsample_nearest_exact3d_out, input, output_size, scales_d, scales_h, scales_w, out=out
         )
-    refuse_grad("_upsample_nearest_exact3d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_upsample_nearest_exact3d", input, out)
     try:
         adopt_result(
             out,
@@ -4372,7 +4387,8 @@ def _upsample_nearest_exact3d_backward_out(
             scales_w,
             out=out,
         )
-    refuse_grad("_upsample_nearest_exact3d_backward", grad_output, out)
+    if grad_output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_upsample_nearest_exact3d_backward", grad_output, out)
     try:
         adopt_result(
             out,
@@ -4453,7 +4469,8 @@ def upsample_linear1d_out(input, output_size, align_corners, scales=None, *, out
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(upsample_linear1d_out, input, output_size, align_corners, scales, out=out)
-    refuse_grad("upsample_linear1d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("upsample_linear1d", input, out)
     try:
         adopt_result(
             out,
@@ -4550,7 +4567,8 @@ def upsample_linear1d_backward_out(grad_output, output_size, input_size, align_c
         return raise_bad_argument(
             upsample_linear1d_backward_out, grad_output, output_size, input_size, align_corners, scales, out=out
         )
-    refuse_grad("upsample_linear1d_backward", grad_output, out)
+    if grad_output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("upsample_linear1d_backward", grad_output, out)
     try:
         adopt_result(
             out,
@@ -4645,7 +4663,8 @@ def upsample_bilinear2d_out(input, output_size, align_corners, scales_h=None, sc
         return raise_bad_argument(
             upsample_bilinear2d_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
-    refuse_grad("upsample_bilinear2d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("upsample_bilinear2d", input, out)
     try:
         adopt_result(
             out,
@@ -4787,7 +4806,8 @@ def upsample_bilinear2d_backward_out(
             scales_w,
             out=out,
         )
-    refuse_grad("upsample_bilinear2d_backward", grad_output, out)
+    if grad_output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("upsample_bilinear2d_backward", grad_output, out)
     try:
         adopt_result(
             out,
@@ -4889,7 +4909,8 @@ def upsample_trilinear3d_out(input, output_size, align_corners, scales_d=None, s
         return raise_bad_argument(
             upsample_trilinear3d_out, input, output_size, align_corners, scales_d, scales_h, scales_w, out=out
         )
-    refuse_grad("upsample_trilinear3d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("upsample_trilinear3d", input, out)
     try:
         adopt_result(
             out,
@@ -5040,7 +5061,8 @@ def upsample_trilinear3d_backward_out(
             scales_w,
             out=out,
         )
-    refuse_grad("upsample_trilinear3d_backward", grad_output, out)
+    if grad_output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("upsample_trilinear3d_backward", grad_output, out)
     try:
         adopt_result(
             out,
@@ -5133,7 +5155,8 @@ def upsample_bicubic2d_out(input, output_size, align_corners, scales_h=None, sca
         return raise_bad_argument(
             upsample_bicubic2d_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
-    refuse_grad("upsample_bicubic2d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("upsample_bicubic2d", input, out)
     try:
         adopt_result(
             out,
@@ -5289,7 +5312,8 @@ def _upsample_bilinear2d_aa_out(input, output_size, align_corners, scales_h=None
         return raise_bad_argument(
             _upsample_bilinear2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
-    refuse_grad("_upsample_bilinear2d_aa", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_upsample_bilinear2d_aa", input, out)
     try:
         adopt_result(
             out,
@@ -5431,7 +5455,8 @@ def _upsample_bilinear2d_aa_backward_out(
             scales_w,
             out=out,
         )
-    refuse_grad("_upsample_bilinear2d_aa_backward", grad_output, out)
+    if grad_output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_upsample_bilinear2d_aa_backward", grad_output, out)
     try:
         adopt_result(
             out,
@@ -5528,7 +5553,8 @@ def _upsample_bicubic2d_aa_out(input, output_size, align_corners, scales_h=None,
         return raise_bad_argument(
             _upsample_bicubic2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
-    refuse_grad("_upsample_bicubic2d_aa", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_upsample_bicubic2d_aa", input, out)
     try:
         adopt_result(
             out,
@@ -5670,7 +5696,8 @@ def _upsample_bicubic2d_aa_backward_out(
             scales_w,
             out=out,
         )
-    refuse_grad("_upsample_bicubic2d_aa_backward", grad_output, out)
+    if grad_output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_upsample_bicubic2d_aa_backward", grad_output, out)
     try:
         adopt_result(
             out,
@@ -5767,7 +5794,8 @@ def _upsample_lanczos2d_aa_out(input, output_size, align_corners, scales_h=None,
         return raise_bad_argument(
             _upsample_lanczos2d_aa_out, input, output_size, align_corners, scales_h, scales_w, out=out
         )
-    refuse_grad("_upsample_lanczos2d_aa", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_upsample_lanczos2d_aa", input, out)
     try:
         adopt_result(
             out,
@@ -5909,7 +5937,8 @@ def _upsample_lanczos2d_aa_backward_out(
             scales_w,
             out=out,
         )
-    refuse_grad("_upsample_lanczos2d_aa_backward", grad_output, out)
+    if grad_output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_upsample_lanczos2d_aa_backward", grad_output, out)
     try:
         adopt_result(
             out,
@@ -6398,7 +6427,8 @@ def avg_pool3d_out(
         return raise_bad_argument(
             avg_pool3d_out, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out=out
         )
-    refuse_grad("avg_pool3d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("avg_pool3d", input, out)
     try:
         adopt_result(
             out,
@@ -6556,7 +6586,8 @@ def adaptive_avg_pool3d_out(input, output_size, *, out):
         output_size = (output_size, output_size, output_size)
     elif type(output_size) is not tuple or output_size and type(output_size[0]) is not int:
         output_size = sized_ints_of(output_size, "adaptive_avg_pool3d", "output_size", 2)
-    refuse_grad("adaptive_avg_pool3d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("adaptive_avg_pool3d", input, out)
     return composite.adaptive_avg_pool3d_out(input, output_size, out=out)
 
 
@@ -6750,7 +6781,8 @@ def adaptive_max_pool2d_backward_out(grad_output, input, indices, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(adaptive_max_pool2d_backward_out, grad_output, input, indices, out=out)
-    refuse_grad("adaptive_max_pool2d_backward", grad_output, input, out)
+    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("adaptive_max_pool2d_backward", grad_output, input, out)
     try:
         adopt_result(
             out,
@@ -7391,7 +7423,8 @@ def reflection_pad1d_out(input, padding, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(reflection_pad1d_out, input, padding, out=out)
-    refuse_grad("reflection_pad1d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("reflection_pad1d", input, out)
     try:
         adopt_result(out, _reflection_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
     except CALL_ERRORS as error:
@@ -7622,7 +7655,8 @@ def replication_pad1d_out(input, padding, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(replication_pad1d_out, input, padding, out=out)
-    refuse_grad("replication_pad1d", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("replication_pad1d", input, out)
     try:
         adopt_result(out, _replication_pad1d_kernels[type(input_array)](input_array, padding, out=out_array))
     except CALL_ERRORS as error:

@@ -166,7 +166,8 @@ def add_out(input, other, *, alpha=1, out):
     except AttributeError:
         return number_first(add_out, raise_bad_argument, input, other, alpha=alpha, out=out)
     other_array = other._mt_array
-    refuse_grad("add", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("add", input, other, out)
     try:
         adopt_result(out, _add_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
     except CALL_ERRORS as error:
@@ -349,7 +350,8 @@ def sub_out(input, other, *, alpha=1, out):
     except AttributeError:
         return number_first(sub_out, raise_bad_argument, input, other, alpha=alpha, out=out)
     other_array = other._mt_array
-    refuse_grad("sub", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("sub", input, other, out)
     try:
         adopt_result(out, _sub_kernels[type(input_array)](input_array, other_array, alpha, out=out_array))
     except CALL_ERRORS as error:
@@ -598,7 +600,8 @@ def mul_out(input, other, *, out):
     except AttributeError:
         return number_first(mul_out, raise_bad_argument, input, other, out=out)
     other_array = other._mt_array
-    refuse_grad("mul", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("mul", input, other, out)
     try:
         adopt_result(out, _mul_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
@@ -769,7 +772,8 @@ def div_Tensor_out(input, other, *, out):
     except AttributeError:
         return number_first(div_Tensor_out, raise_bad_argument, input, other, out=out)
     other_array = other._mt_array
-    refuse_grad("div", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("div", input, other, out)
     try:
         adopt_result(out, _div_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except CALL_ERRORS as error:
@@ -901,7 +905,8 @@ def div_Tensor_mode_out(input, other, *, rounding_mode, out):
     except AttributeError:
         return number_first(div_Tensor_mode_out, raise_bad_argument, input, other, rounding_mode=rounding_mode, out=out)
     other_array = other._mt_array
-    refuse_grad("div", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("div", input, other, out)
     try:
         adopt_result(
             out, _div_Tensor_mode_kernels[type(input_array)](input_array, other_array, rounding_mode, out=out_array)
@@ -1225,7 +1230,8 @@ def remainder_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(remainder_Tensor_out, input, other, out=out)
-    refuse_grad("remainder", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("remainder", input, other, out)
     try:
         adopt_result(out, _remainder_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -1320,7 +1326,8 @@ def remainder_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(remainder_Scalar_out, input, other, out=out)
-    refuse_grad("remainder", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("remainder", input, out)
     try:
         adopt_result(out, _remainder_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
@@ -1470,7 +1477,8 @@ def fmod_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(fmod_Tensor_out, input, other, out=out)
-    refuse_grad("fmod", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fmod", input, other, out)
     try:
         adopt_result(out, _fmod_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -1580,7 +1588,8 @@ def fmod_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(fmod_Scalar_out, input, other, out=out)
-    refuse_grad("fmod", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fmod", input, out)
     try:
         adopt_result(out, _fmod_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
@@ -1662,7 +1671,8 @@ def pow_Tensor_Tensor_out(input, exponent, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Tensor_out, input, exponent, out=out)
-    refuse_grad("pow", input, exponent, out)
+    if input._mt_edge is not None or exponent._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("pow", input, exponent, out)
     try:
         adopt_result(out, _pow_Tensor_Tensor_kernels[type(input_array)](input_array, exponent_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -1761,7 +1771,8 @@ def pow_Tensor_Scalar_out(input, exponent, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(pow_Tensor_Scalar_out, input, exponent, out=out)
-    refuse_grad("pow", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("pow", input, out)
     try:
         adopt_result(out, _pow_Tensor_Scalar_kernels[type(input_array)](input_array, exponent, out=out_array))
     except CALL_ERRORS as error:
@@ -1836,7 +1847,8 @@ def pow_Scalar_out(input, exponent, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(pow_Scalar_out, input, exponent, out=out)
-    refuse_grad("pow", exponent, out)
+    if exponent._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("pow", exponent, out)
     try:
         adopt_result(out, _pow_Scalar_kernels[type(exponent_array)](input, exponent_array, out=out_array))
     except CALL_ERRORS as error:
@@ -1911,7 +1923,8 @@ def neg_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(neg_out, input, out=out)
-    refuse_grad("neg", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("neg", input, out)
     try:
         adopt_result(out, _neg_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -1987,7 +2000,8 @@ def abs_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(abs_out, input, out=out)
-    refuse_grad("abs", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("abs", input, out)
     try:
         adopt_result(out, _abs_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2068,7 +2082,8 @@ def sgn_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sgn_out, input, out=out)
-    refuse_grad("sgn", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("sgn", input, out)
     try:
         adopt_result(out, _sgn_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2143,7 +2158,8 @@ def sign_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sign_out, input, out=out)
-    refuse_grad("sign", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("sign", input, out)
     try:
         adopt_result(out, _sign_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2190,7 +2206,8 @@ def angle_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(angle_out, input, out=out)
-    refuse_grad("angle", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("angle", input, out)
     try:
         adopt_result(out, _angle_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2254,7 +2271,8 @@ def conj_physical_out(input, *, out):
         return raise_bad_argument(conj_physical_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(conj_physical_out, input, out=out)
-    refuse_grad("conj_physical", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("conj_physical", input, out)
     return composite.conj_physical_out(input, out=out)
 
 
@@ -2328,7 +2346,8 @@ def exp_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(exp_out, input, out=out)
-    refuse_grad("exp", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("exp", input, out)
     try:
         adopt_result(out, _exp_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2407,7 +2426,8 @@ def expm1_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(expm1_out, input, out=out)
-    refuse_grad("expm1", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("expm1", input, out)
     try:
         adopt_result(out, _expm1_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2486,7 +2506,8 @@ def exp2_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(exp2_out, input, out=out)
-    refuse_grad("exp2", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("exp2", input, out)
     try:
         adopt_result(out, _exp2_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2563,7 +2584,8 @@ def log_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(log_out, input, out=out)
-    refuse_grad("log", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("log", input, out)
     try:
         adopt_result(out, _log_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2640,7 +2662,8 @@ def log2_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(log2_out, input, out=out)
-    refuse_grad("log2", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("log2", input, out)
     try:
         adopt_result(out, _log2_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2717,7 +2740,8 @@ def log10_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(log10_out, input, out=out)
-    refuse_grad("log10", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("log10", input, out)
     try:
         adopt_result(out, _log10_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2794,7 +2818,8 @@ def log1p_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(log1p_out, input, out=out)
-    refuse_grad("log1p", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("log1p", input, out)
     try:
         adopt_result(out, _log1p_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2873,7 +2898,8 @@ def sqrt_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sqrt_out, input, out=out)
-    refuse_grad("sqrt", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("sqrt", input, out)
     try:
         adopt_result(out, _sqrt_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2952,7 +2978,8 @@ def rsqrt_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(rsqrt_out, input, out=out)
-    refuse_grad("rsqrt", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("rsqrt", input, out)
     try:
         adopt_result(out, _rsqrt_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3031,7 +3058,8 @@ def reciprocal_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(reciprocal_out, input, out=out)
-    refuse_grad("reciprocal", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("reciprocal", input, out)
     try:
         adopt_result(out, _reciprocal_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3068,7 +3096,8 @@ def square_out(input, *, out):
         return raise_bad_argument(square_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(square_out, input, out=out)
-    refuse_grad("square", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("square", input, out)
     return write_out(out, composite.square(input))
 
 
@@ -3140,7 +3169,8 @@ def sin_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sin_out, input, out=out)
-    refuse_grad("sin", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("sin", input, out)
     try:
         adopt_result(out, _sin_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3217,7 +3247,8 @@ def cos_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(cos_out, input, out=out)
-    refuse_grad("cos", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("cos", input, out)
     try:
         adopt_result(out, _cos_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3296,7 +3327,8 @@ def tan_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(tan_out, input, out=out)
-    refuse_grad("tan", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("tan", input, out)
     try:
         adopt_result(out, _tan_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3373,7 +3405,8 @@ def asin_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(asin_out, input, out=out)
-    refuse_grad("asin", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("asin", input, out)
     try:
         adopt_result(out, _asin_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3450,7 +3483,8 @@ def acos_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(acos_out, input, out=out)
-    refuse_grad("acos", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("acos", input, out)
     try:
         adopt_result(out, _acos_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3527,7 +3561,8 @@ def atan_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(atan_out, input, out=out)
-    refuse_grad("atan", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("atan", input, out)
     try:
         adopt_result(out, _atan_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3604,7 +3639,8 @@ def sinh_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sinh_out, input, out=out)
-    refuse_grad("sinh", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("sinh", input, out)
     try:
         adopt_result(out, _sinh_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3681,7 +3717,8 @@ def cosh_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(cosh_out, input, out=out)
-    refuse_grad("cosh", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("cosh", input, out)
     try:
         adopt_result(out, _cosh_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3757,7 +3794,8 @@ def asinh_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(asinh_out, input, out=out)
-    refuse_grad("asinh", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("asinh", input, out)
     try:
         adopt_result(out, _asinh_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3833,7 +3871,8 @@ def acosh_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(acosh_out, input, out=out)
-    refuse_grad("acosh", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("acosh", input, out)
     try:
         adopt_result(out, _acosh_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3909,7 +3948,8 @@ def atanh_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(atanh_out, input, out=out)
-    refuse_grad("atanh", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("atanh", input, out)
     try:
         adopt_result(out, _atanh_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -3986,7 +4026,8 @@ def sinc_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sinc_out, input, out=out)
-    refuse_grad("sinc", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("sinc", input, out)
     try:
         adopt_result(out, _sinc_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -4061,7 +4102,8 @@ def deg2rad_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(deg2rad_out, input, out=out)
-    refuse_grad("deg2rad", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("deg2rad", input, out)
     try:
         adopt_result(out, _deg2rad_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -4136,7 +4178,8 @@ def rad2deg_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(rad2deg_out, input, out=out)
-    refuse_grad("rad2deg", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("rad2deg", input, out)
     try:
         adopt_result(out, _rad2deg_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -4215,7 +4258,8 @@ def tanh_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(tanh_out, input, out=out)
-    refuse_grad("tanh", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("tanh", input, out)
     try:
         adopt_result(out, _tanh_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -4286,7 +4330,8 @@ def tanh_backward_out(grad_output, output, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(tanh_backward_out, grad_output, output, out=out)
-    refuse_grad("tanh_backward", grad_output, output, out)
+    if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("tanh_backward", grad_output, output, out)
     try:
         adopt_result(
             out, _tanh_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
@@ -4367,7 +4412,8 @@ def sigmoid_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sigmoid_out, input, out=out)
-    refuse_grad("sigmoid", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("sigmoid", input, out)
     try:
         adopt_result(out, _sigmoid_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -4438,7 +4484,8 @@ def sigmoid_backward_out(grad_output, output, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sigmoid_backward_out, grad_output, output, out=out)
-    refuse_grad("sigmoid_backward", grad_output, output, out)
+    if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("sigmoid_backward", grad_output, output, out)
     try:
         adopt_result(
             out, _sigmoid_backward_kernels[type(grad_output_array)](grad_output_array, output_array, out=out_array)
@@ -4515,7 +4562,8 @@ def floor_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(floor_out, input, out=out)
-    refuse_grad("floor", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("floor", input, out)
     try:
         adopt_result(out, _floor_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -4590,7 +4638,8 @@ def ceil_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ceil_out, input, out=out)
-    refuse_grad("ceil", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("ceil", input, out)
     try:
         adopt_result(out, _ceil_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -4665,7 +4714,8 @@ def round_default_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(round_default_out, input, out=out)
-    refuse_grad("round", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("round", input, out)
     try:
         adopt_result(out, _round_default_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -4776,7 +4826,8 @@ def round_decimals_out(input, *, decimals, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(round_decimals_out, input, decimals=decimals, out=out)
-    refuse_grad("round", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("round", input, out)
     try:
         adopt_result(out, _round_decimals_kernels[type(input_array)](input_array, decimals, out=out_array))
     except CALL_ERRORS as error:
@@ -4851,7 +4902,8 @@ def trunc_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(trunc_out, input, out=out)
-    refuse_grad("trunc", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("trunc", input, out)
     try:
         adopt_result(out, _trunc_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -4926,7 +4978,8 @@ def frac_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(frac_out, input, out=out)
-    refuse_grad("frac", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("frac", input, out)
     try:
         adopt_result(out, _frac_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -4978,7 +5031,8 @@ def hardshrink_out(input, lambd=0.5, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardshrink_out, input, lambd, out=out)
-    refuse_grad("hardshrink", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("hardshrink", input, out)
     try:
         adopt_result(out, _hardshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
     except CALL_ERRORS as error:
@@ -5031,7 +5085,8 @@ def hardshrink_backward_out(grad_out, input, lambd, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardshrink_backward_out, grad_out, input, lambd, out=out)
-    refuse_grad("hardshrink_backward", grad_out, input, out)
+    if grad_out._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("hardshrink_backward", grad_out, input, out)
     try:
         adopt_result(
             out, _hardshrink_backward_kernels[type(grad_out_array)](grad_out_array, input_array, lambd, out=out_array)
@@ -5087,7 +5142,8 @@ def softshrink_out(input, lambd=0.5, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(softshrink_out, input, lambd, out=out)
-    refuse_grad("softshrink", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("softshrink", input, out)
     try:
         adopt_result(out, _softshrink_kernels[type(input_array)](input_array, lambd, out=out_array))
     except CALL_ERRORS as error:
@@ -5142,7 +5198,8 @@ def softshrink_backward_out(grad_output, input, lambd, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(softshrink_backward_out, grad_output, input, lambd, out=out)
-    refuse_grad("softshrink_backward", grad_output, input, out)
+    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("softshrink_backward", grad_output, input, out)
     try:
         adopt_result(
             out,
@@ -5354,7 +5411,8 @@ def threshold_backward_out(grad_output, input, threshold, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(threshold_backward_out, grad_output, input, threshold, out=out)
-    refuse_grad("threshold_backward", grad_output, input, out)
+    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("threshold_backward", grad_output, input, out)
     try:
         adopt_result(
             out,
@@ -5454,7 +5512,8 @@ def threshold_out(input, threshold, value, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(threshold_out, input, threshold, value, out=out)
-    refuse_grad("threshold", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("threshold", input, out)
     try:
         adopt_result(out, _threshold_kernels[type(input_array)](input_array, threshold, value, out=out_array))
     except CALL_ERRORS as error:
@@ -5546,7 +5605,8 @@ def hardtanh_out(input, min_val=-1, max_val=1, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardtanh_out, input, min_val, max_val, out=out)
-    refuse_grad("hardtanh", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("hardtanh", input, out)
     try:
         adopt_result(out, _hardtanh_kernels[type(input_array)](input_array, min_val, max_val, out=out_array))
     except CALL_ERRORS as error:
@@ -5610,7 +5670,8 @@ def hardtanh_backward_out(grad_output, input, min_val, max_val, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardtanh_backward_out, grad_output, input, min_val, max_val, out=out)
-    refuse_grad("hardtanh_backward", grad_output, input, out)
+    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("hardtanh_backward", grad_output, input, out)
     try:
         adopt_result(
             out,
@@ -5842,7 +5903,8 @@ def leaky_relu_out(input, negative_slope=0.01, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(leaky_relu_out, input, negative_slope, out=out)
-    refuse_grad("leaky_relu", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("leaky_relu", input, out)
     try:
         adopt_result(out, _leaky_relu_kernels[type(input_array)](input_array, negative_slope, out=out_array))
     except CALL_ERRORS as error:
@@ -5908,7 +5970,8 @@ def leaky_relu_backward_out(grad_output, input, negative_slope, self_is_result, 
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(leaky_relu_backward_out, grad_output, input, negative_slope, self_is_result, out=out)
-    refuse_grad("leaky_relu_backward", grad_output, input, out)
+    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("leaky_relu_backward", grad_output, input, out)
     try:
         adopt_result(
             out,
@@ -6019,7 +6082,8 @@ def elu_out(input, alpha=1, scale=1, input_scale=1, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(elu_out, input, alpha, scale, input_scale, out=out)
-    refuse_grad("elu", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("elu", input, out)
     try:
         adopt_result(out, _elu_kernels[type(input_array)](input_array, alpha, scale, input_scale, out=out_array))
     except CALL_ERRORS as error:
@@ -6104,7 +6168,8 @@ def elu_backward_out(grad_output, alpha, scale, input_scale, is_result, self_or_
         return raise_bad_argument(
             elu_backward_out, grad_output, alpha, scale, input_scale, is_result, self_or_result, out=out
         )
-    refuse_grad("elu_backward", grad_output, self_or_result, out)
+    if grad_output._mt_edge is not None or self_or_result._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("elu_backward", grad_output, self_or_result, out)
     try:
         adopt_result(
             out,
@@ -6272,7 +6337,8 @@ def mish_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mish_out, input, out=out)
-    refuse_grad("mish", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("mish", input, out)
     try:
         adopt_result(out, _mish_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -6349,7 +6415,8 @@ def hardswish_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardswish_out, input, out=out)
-    refuse_grad("hardswish", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("hardswish", input, out)
     try:
         adopt_result(out, _hardswish_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -6476,7 +6543,8 @@ def hardsigmoid_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hardsigmoid_out, input, out=out)
-    refuse_grad("hardsigmoid", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("hardsigmoid", input, out)
     try:
         adopt_result(out, _hardsigmoid_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -6601,7 +6669,8 @@ def glu_out(input, dim=-1, *, out):
         return raise_bad_argument(glu_out, input, dim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "glu", "dim", 2)
-    refuse_grad("glu", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("glu", input, out)
     return composite.glu_out(input, dim, out=out)
 
 
@@ -6722,7 +6791,8 @@ def log_sigmoid_out(input, *, out):
         return raise_bad_argument(log_sigmoid_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(log_sigmoid_out, input, out=out)
-    refuse_grad("log_sigmoid", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("log_sigmoid", input, out)
     return composite.log_sigmoid_out(input, out=out)
 
 
@@ -6802,7 +6872,8 @@ def gelu_out(input, *, approximate="none", out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gelu_out, input, approximate=approximate, out=out)
-    refuse_grad("gelu", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("gelu", input, out)
     try:
         adopt_result(out, _gelu_kernels[type(input_array)](input_array, approximate, out=out_array))
     except NUMPY_ERRORS as error:
@@ -6862,7 +6933,8 @@ def gelu_backward_out(grad_output, input, *, approximate="none", out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(gelu_backward_out, grad_output, input, approximate=approximate, out=out)
-    refuse_grad("gelu_backward", grad_output, input, out)
+    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("gelu_backward", grad_output, input, out)
     try:
         adopt_result(
             out,
@@ -6945,7 +7017,8 @@ def silu_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(silu_out, input, out=out)
-    refuse_grad("silu", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("silu", input, out)
     try:
         adopt_result(out, _silu_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -7014,7 +7087,8 @@ def silu_backward_out(grad_output, input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(silu_backward_out, grad_output, input, out=out)
-    refuse_grad("silu_backward", grad_output, input, out)
+    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("silu_backward", grad_output, input, out)
     try:
         adopt_result(
             out, _silu_backward_kernels[type(grad_output_array)](grad_output_array, input_array, out=out_array)
@@ -7073,7 +7147,8 @@ def softplus_out(input, beta=1, threshold=20, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(softplus_out, input, beta, threshold, out=out)
-    refuse_grad("softplus", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("softplus", input, out)
     try:
         adopt_result(out, _softplus_kernels[type(input_array)](input_array, beta, threshold, out=out_array))
     except CALL_ERRORS as error:
@@ -7137,7 +7212,8 @@ def softplus_backward_out(grad_output, input, beta, threshold, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(softplus_backward_out, grad_output, input, beta, threshold, out=out)
-    refuse_grad("softplus_backward", grad_output, input, out)
+    if grad_output._mt_edge is not None or input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("softplus_backward", grad_output, input, out)
     try:
         adopt_result(
             out,
@@ -7236,7 +7312,8 @@ def clamp_default_out(input, min=None, max=None, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_default_out, input, min, max, out=out)
-    refuse_grad("clamp", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("clamp", input, out)
     try:
         adopt_result(out, _clamp_default_kernels[type(input_array)](input_array, min, max, out=out_array))
     except CALL_ERRORS as error:
@@ -7444,7 +7521,8 @@ def clamp_min_default_out(input, min, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_min_default_out, input, min, out=out)
-    refuse_grad("clamp_min", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("clamp_min", input, out)
     try:
         adopt_result(out, _clamp_min_default_kernels[type(input_array)](input_array, min, out=out_array))
     except CALL_ERRORS as error:
@@ -7570,7 +7648,8 @@ def clamp_min_Tensor_out(input, min, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_min_Tensor_out, input, min, out=out)
-    refuse_grad("clamp_min", input, min, out)
+    if input._mt_edge is not None or min._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("clamp_min", input, min, out)
     try:
         adopt_result(out, _clamp_min_Tensor_kernels[type(input_array)](input_array, min_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -7654,7 +7733,8 @@ def clamp_max_default_out(input, max, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_max_default_out, input, max, out=out)
-    refuse_grad("clamp_max", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("clamp_max", input, out)
     try:
         adopt_result(out, _clamp_max_default_kernels[type(input_array)](input_array, max, out=out_array))
     except CALL_ERRORS as error:
@@ -7780,7 +7860,8 @@ def clamp_max_Tensor_out(input, max, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(clamp_max_Tensor_out, input, max, out=out)
-    refuse_grad("clamp_max", input, max, out)
+    if input._mt_edge is not None or max._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("clamp_max", input, max, out)
     try:
         adopt_result(out, _clamp_max_Tensor_kernels[type(input_array)](input_array, max_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -7847,7 +7928,8 @@ def maximum_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(maximum_out, input, other, out=out)
-    refuse_grad("maximum", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("maximum", input, other, out)
     try:
         adopt_result(out, _maximum_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -7914,7 +7996,8 @@ def minimum_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(minimum_out, input, other, out=out)
-    refuse_grad("minimum", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("minimum", input, other, out)
     try:
         adopt_result(out, _minimum_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -7981,7 +8064,8 @@ def fmax_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(fmax_out, input, other, out=out)
-    refuse_grad("fmax", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fmax", input, other, out)
     try:
         adopt_result(out, _fmax_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -8048,7 +8132,8 @@ def fmin_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(fmin_out, input, other, out=out)
-    refuse_grad("fmin", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fmin", input, other, out)
     try:
         adopt_result(out, _fmin_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -8144,7 +8229,8 @@ def atan2_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(atan2_out, input, other, out=out)
-    refuse_grad("atan2", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("atan2", input, other, out)
     try:
         adopt_result(out, _atan2_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -8226,7 +8312,8 @@ def hypot_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(hypot_out, input, other, out=out)
-    refuse_grad("hypot", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("hypot", input, other, out)
     try:
         adopt_result(out, _hypot_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -8312,7 +8399,8 @@ def copysign_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(copysign_Tensor_out, input, other, out=out)
-    refuse_grad("copysign", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("copysign", input, other, out)
     try:
         adopt_result(out, _copysign_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -8428,7 +8516,8 @@ def copysign_Scalar_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(copysign_Scalar_out, input, other, out=out)
-    refuse_grad("copysign", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("copysign", input, out)
     try:
         adopt_result(out, _copysign_Scalar_kernels[type(input_array)](input_array, other, out=out_array))
     except CALL_ERRORS as error:
@@ -8524,7 +8613,8 @@ def nextafter_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(nextafter_out, input, other, out=out)
-    refuse_grad("nextafter", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("nextafter", input, other, out)
     try:
         adopt_result(out, _nextafter_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -8591,7 +8681,8 @@ def logaddexp_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logaddexp_out, input, other, out=out)
-    refuse_grad("logaddexp", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("logaddexp", input, other, out)
     try:
         adopt_result(out, _logaddexp_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -8658,7 +8749,8 @@ def logaddexp2_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logaddexp2_out, input, other, out=out)
-    refuse_grad("logaddexp2", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("logaddexp2", input, other, out)
     try:
         adopt_result(out, _logaddexp2_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -8985,7 +9077,8 @@ def ldexp_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(ldexp_out, input, other, out=out)
-    refuse_grad("ldexp", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("ldexp", input, other, out)
     try:
         adopt_result(out, _ldexp_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -9124,7 +9217,8 @@ def logit_out(input, eps=None, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logit_out, input, eps, out=out)
-    refuse_grad("logit", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("logit", input, out)
     try:
         adopt_result(out, _logit_kernels[type(input_array)](input_array, eps, out=out_array))
     except NUMPY_ERRORS as error:
@@ -11613,7 +11707,8 @@ def where_self_out(condition, input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(where_self_out, condition, input, other, out=out)
-    refuse_grad("where", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("where", input, other, out)
     try:
         adopt_result(
             out, _where_self_kernels[type(condition_array)](condition_array, input_array, other_array, out=out_array)
@@ -11946,7 +12041,8 @@ def lerp_Scalar_out(input, end, weight, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lerp_Scalar_out, input, end, weight, out=out)
-    refuse_grad("lerp", input, end, out)
+    if input._mt_edge is not None or end._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("lerp", input, end, out)
     try:
         adopt_result(out, _lerp_Scalar_kernels[type(input_array)](input_array, end_array, weight, out=out_array))
     except CALL_ERRORS as error:
@@ -12070,7 +12166,13 @@ def lerp_Tensor_out(input, end, weight, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lerp_Tensor_out, input, end, weight, out=out)
-    refuse_grad("lerp", input, end, weight, out)
+    if (
+        input._mt_edge is not None
+        or end._mt_edge is not None
+        or weight._mt_edge is not None
+        or out._mt_edge is not None
+    ):
+        refuse_grad("lerp", input, end, weight, out)
     try:
         adopt_result(out, _lerp_Tensor_kernels[type(input_array)](input_array, end_array, weight_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -12168,7 +12270,13 @@ def addcmul_out(input, tensor1, tensor2, *, value=1, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(addcmul_out, input, tensor1, tensor2, value=value, out=out)
-    refuse_grad("addcmul", input, tensor1, tensor2, out)
+    if (
+        input._mt_edge is not None
+        or tensor1._mt_edge is not None
+        or tensor2._mt_edge is not None
+        or out._mt_edge is not None
+    ):
+        refuse_grad("addcmul", input, tensor1, tensor2, out)
     try:
         adopt_result(
             out, _addcmul_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
@@ -12274,7 +12382,13 @@ def addcdiv_out(input, tensor1, tensor2, *, value=1, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(addcdiv_out, input, tensor1, tensor2, value=value, out=out)
-    refuse_grad("addcdiv", input, tensor1, tensor2, out)
+    if (
+        input._mt_edge is not None
+        or tensor1._mt_edge is not None
+        or tensor2._mt_edge is not None
+        or out._mt_edge is not None
+    ):
+        refuse_grad("addcdiv", input, tensor1, tensor2, out)
     try:
         adopt_result(
             out, _addcdiv_kernels[type(input_array)](input_array, tensor1_array, tensor2_array, value, out=out_array)
@@ -12313,7 +12427,8 @@ def absolute_out(input, *, out):
         return raise_bad_argument(absolute_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(absolute_out, input, out=out)
-    refuse_grad("absolute", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("absolute", input, out)
     return composite.absolute_out(input, out=out)
 
 
@@ -12345,7 +12460,8 @@ def negative_out(input, *, out):
         return raise_bad_argument(negative_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(negative_out, input, out=out)
-    refuse_grad("negative", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("negative", input, out)
     return composite.negative_out(input, out=out)
 
 
@@ -12386,7 +12502,8 @@ def fix_out(input, *, out):
         return raise_bad_argument(fix_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(fix_out, input, out=out)
-    refuse_grad("fix", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("fix", input, out)
     return composite.fix_out(input, out=out)
 
 
@@ -12433,7 +12550,8 @@ def clip_default_out(input, min=None, max=None, *, out):
         min = scalar_of(min, "clip", "min", 2)
     if max is not None and type(max) is not int and type(max) is not float:
         max = scalar_of(max, "clip", "max", 3)
-    refuse_grad("clip", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("clip", input, out)
     return composite.clip_out(input, min, max, out=out)
 
 
@@ -12563,7 +12681,8 @@ def multiply_out(input, other, *, out):
         if operand is None:
             return raise_bad_argument(multiply_out, input, other, out=out)
         other = operand
-    refuse_grad("multiply", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("multiply", input, other, out)
     return composite.multiply_out(input, other, out=out)
 
 
@@ -12650,7 +12769,8 @@ def subtract_out(input, other, *, alpha=1, out):
         other = operand
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "subtract", "alpha")
-    refuse_grad("subtract", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("subtract", input, other, out)
     return composite.subtract_out(input, other, alpha=alpha, out=out)
 
 
@@ -12735,7 +12855,8 @@ def divide_Tensor_out(input, other, *, out):
         if operand is None:
             return raise_bad_argument(divide_Tensor_out, input, other, out=out)
         other = operand
-    refuse_grad("divide", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("divide", input, other, out)
     return composite.divide_out(input, other, out=out)
 
 
@@ -12858,7 +12979,8 @@ def divide_Tensor_mode_out(input, other, *, rounding_mode, out):
         other = operand
     if rounding_mode is not None and type(rounding_mode) is not str:
         rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
-    refuse_grad("divide", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("divide", input, other, out)
     return composite.divide_mode_out(input, other, rounding_mode=rounding_mode, out=out)
 
 
@@ -12943,7 +13065,8 @@ def true_divide_out(input, other, *, out):
         if operand is None:
             return raise_bad_argument(true_divide_out, input, other, out=out)
         other = operand
-    refuse_grad("true_divide", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("true_divide", input, other, out)
     return composite.divide_out(input, other, out=out)
 
 
@@ -13006,7 +13129,8 @@ def arctan2_out(input, other, *, out):
         return raise_bad_argument(arctan2_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(arctan2_out, input, other, out=out)
-    refuse_grad("arctan2", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("arctan2", input, other, out)
     return composite.arctan2_out(input, other, out=out)
 
 
@@ -13038,7 +13162,8 @@ def arcsin_out(input, *, out):
         return raise_bad_argument(arcsin_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(arcsin_out, input, out=out)
-    refuse_grad("arcsin", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("arcsin", input, out)
     return write_out(out, composite.arcsin(input))
 
 
@@ -13070,7 +13195,8 @@ def arccos_out(input, *, out):
         return raise_bad_argument(arccos_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(arccos_out, input, out=out)
-    refuse_grad("arccos", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("arccos", input, out)
     return write_out(out, composite.arccos(input))
 
 
@@ -13102,7 +13228,8 @@ def arctan_out(input, *, out):
         return raise_bad_argument(arctan_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(arctan_out, input, out=out)
-    refuse_grad("arctan", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("arctan", input, out)
     return write_out(out, composite.arctan(input))
 
 
@@ -13134,7 +13261,8 @@ def arcsinh_out(input, *, out):
         return raise_bad_argument(arcsinh_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(arcsinh_out, input, out=out)
-    refuse_grad("arcsinh", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("arcsinh", input, out)
     return write_out(out, composite.arcsinh(input))
 
 
@@ -13166,7 +13294,8 @@ def arccosh_out(input, *, out):
         return raise_bad_argument(arccosh_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(arccosh_out, input, out=out)
-    refuse_grad("arccosh", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("arccosh", input, out)
     return write_out(out, composite.arccosh(input))
 
 
@@ -13198,7 +13327,8 @@ def arctanh_out(input, *, out):
         return raise_bad_argument(arctanh_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(arctanh_out, input, out=out)
-    refuse_grad("arctanh", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("arctanh", input, out)
     return write_out(out, composite.arctanh(input))
 
 
@@ -13236,7 +13366,8 @@ def float_power_Tensor_Tensor_out(input, exponent, *, out):
         return raise_bad_argument(float_power_Tensor_Tensor_out, input, exponent, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(float_power_Tensor_Tensor_out, input, exponent, out=out)
-    refuse_grad("float_power", input, exponent, out)
+    if input._mt_edge is not None or exponent._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("float_power", input, exponent, out)
     return composite.float_power_out(input, exponent, out=out)
 
 
@@ -13266,7 +13397,8 @@ def float_power_Scalar_out(input, exponent, *, out):
         return raise_bad_argument(float_power_Scalar_out, input, exponent, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "float_power", "input", 1)
-    refuse_grad("float_power", exponent, out)
+    if exponent._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("float_power", exponent, out)
     return composite.float_power_out(input, exponent, out=out)
 
 
@@ -13353,7 +13485,8 @@ def float_power_Tensor_Scalar_out(input, exponent, *, out):
         return raise_bad_argument(float_power_Tensor_Scalar_out, input, exponent, out=out)
     if type(exponent) is not int and type(exponent) is not float:
         exponent = scalar_of(exponent, "float_power", "exponent", 2)
-    refuse_grad("float_power", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("float_power", input, out)
     return composite.float_power_out(input, exponent, out=out)
 
 
@@ -13391,7 +13524,8 @@ def greater_Tensor_out(input, other, *, out):
         return raise_bad_argument(greater_Tensor_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(greater_Tensor_out, input, other, out=out)
-    refuse_grad("greater", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("greater", input, other, out)
     return write_out(out, composite.greater(input, other))
 
 
@@ -13462,7 +13596,8 @@ def greater_Scalar_out(input, other, *, out):
         return raise_bad_argument(greater_Scalar_out, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "greater", "other", 2)
-    refuse_grad("greater", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("greater", input, out)
     return write_out(out, composite.greater(input, other))
 
 
@@ -13500,7 +13635,8 @@ def greater_equal_Tensor_out(input, other, *, out):
         return raise_bad_argument(greater_equal_Tensor_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(greater_equal_Tensor_out, input, other, out=out)
-    refuse_grad("greater_equal", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("greater_equal", input, other, out)
     return write_out(out, composite.greater_equal(input, other))
 
 
@@ -13575,7 +13711,8 @@ def greater_equal_Scalar_out(input, other, *, out):
         return raise_bad_argument(greater_equal_Scalar_out, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "greater_equal", "other", 2)
-    refuse_grad("greater_equal", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("greater_equal", input, out)
     return write_out(out, composite.greater_equal(input, other))
 
 
@@ -13613,7 +13750,8 @@ def less_Tensor_out(input, other, *, out):
         return raise_bad_argument(less_Tensor_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(less_Tensor_out, input, other, out=out)
-    refuse_grad("less", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("less", input, other, out)
     return write_out(out, composite.less(input, other))
 
 
@@ -13684,7 +13822,8 @@ def less_Scalar_out(input, other, *, out):
         return raise_bad_argument(less_Scalar_out, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "less", "other", 2)
-    refuse_grad("less", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("less", input, out)
     return write_out(out, composite.less(input, other))
 
 
@@ -13722,7 +13861,8 @@ def less_equal_Tensor_out(input, other, *, out):
         return raise_bad_argument(less_equal_Tensor_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(less_equal_Tensor_out, input, other, out=out)
-    refuse_grad("less_equal", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("less_equal", input, other, out)
     return write_out(out, composite.less_equal(input, other))
 
 
@@ -13795,7 +13935,8 @@ def less_equal_Scalar_out(input, other, *, out):
         return raise_bad_argument(less_equal_Scalar_out, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "less_equal", "other", 2)
-    refuse_grad("less_equal", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("less_equal", input, out)
     return write_out(out, composite.less_equal(input, other))
 
 
@@ -13833,7 +13974,8 @@ def not_equal_Tensor_out(input, other, *, out):
         return raise_bad_argument(not_equal_Tensor_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(not_equal_Tensor_out, input, other, out=out)
-    refuse_grad("not_equal", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("not_equal", input, other, out)
     return write_out(out, composite.not_equal(input, other))
 
 
@@ -13904,7 +14046,8 @@ def not_equal_Scalar_out(input, other, *, out):
         return raise_bad_argument(not_equal_Scalar_out, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "not_equal", "other", 2)
-    refuse_grad("not_equal", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("not_equal", input, out)
     return write_out(out, composite.not_equal(input, other))
 
 
@@ -14005,7 +14148,8 @@ def nan_to_num_out(input, nan=None, posinf=None, neginf=None, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(nan_to_num_out, input, nan, posinf, neginf, out=out)
-    refuse_grad("nan_to_num", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("nan_to_num", input, out)
     try:
         adopt_result(out, _nan_to_num_kernels[type(input_array)](input_array, nan, posinf, neginf, out=out_array))
     except NUMPY_ERRORS as error:
@@ -14057,7 +14201,8 @@ def isin_Tensor_Tensor_out(elements, test_elements, *, assume_unique=False, inve
         assume_unique = bool_of(assume_unique, "isin", "assume_unique")
     if invert is not False and invert is not True:
         invert = bool_of(invert, "isin", "invert")
-    refuse_grad("isin", elements, test_elements, out)
+    if elements._mt_edge is not None or test_elements._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("isin", elements, test_elements, out)
     return composite.isin_out(elements, test_elements, assume_unique=assume_unique, invert=invert, out=out)
 
 
@@ -14101,7 +14246,8 @@ def isin_Tensor_Scalar_out(elements, test_element, *, assume_unique=False, inver
         assume_unique = bool_of(assume_unique, "isin", "assume_unique")
     if invert is not False and invert is not True:
         invert = bool_of(invert, "isin", "invert")
-    refuse_grad("isin", elements, out)
+    if elements._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("isin", elements, out)
     return write_out(out, composite.isin_number(elements, test_element, assume_unique=assume_unique, invert=invert))
 
 
@@ -14211,5 +14357,6 @@ def isin_Scalar_Tensor_out(element, test_elements, *, assume_unique=False, inver
         assume_unique = bool_of(assume_unique, "isin", "assume_unique")
     if invert is not False and invert is not True:
         invert = bool_of(invert, "isin", "invert")
-    refuse_grad("isin", test_elements, out)
+    if test_elements._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("isin", test_elements, out)
     return write_out(out, composite.number_isin(element, test_elements, assume_unique=assume_unique, invert=invert))

@@ -269,7 +269,8 @@ def bernoulli_default_out(input, *, generator=None, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(bernoulli_default_out, input, generator=generator, out=out)
-    refuse_grad("bernoulli", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("bernoulli", input, out)
     try:
         adopt_result(out, _bernoulli_default_kernels[type(input_array)](input_array, generator, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2371,7 +2372,8 @@ def multinomial_out(input, num_samples, replacement=False, *, generator=None, ou
         replacement = bool_of(replacement, "multinomial", "replacement", 3)
     if generator is not None:
         generator = generator_of(generator, "multinomial", "generator")
-    refuse_grad("multinomial", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("multinomial", input, out)
     return composite.multinomial_out(input, num_samples, replacement, generator=generator, out=out)
 
 
@@ -2446,7 +2448,8 @@ def normal_Tensor_Tensor_out(mean, std, *, generator=None, out):
         return raise_bad_argument(normal_Tensor_Tensor_out, mean, std, generator=generator, out=out)
     if generator is not None:
         generator = generator_of(generator, "normal", "generator")
-    refuse_grad("normal", mean, std, out)
+    if mean._mt_edge is not None or std._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("normal", mean, std, out)
     return composite.normal_tensor_tensor_out(mean, std, generator=generator, out=out)
 
 
@@ -2490,7 +2493,8 @@ def normal_Tensor_float_out(mean, std=1.0, *, generator=None, out):
         std = float_of(std, "normal", "std", 2)
     if generator is not None:
         generator = generator_of(generator, "normal", "generator")
-    refuse_grad("normal", mean, out)
+    if mean._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("normal", mean, out)
     return composite.normal_tensor_float_out(mean, std, generator=generator, out=out)
 
 
@@ -2534,7 +2538,8 @@ def normal_float_Tensor_out(mean, std, *, generator=None, out):
         mean = float_of(mean, "normal", "mean", 1)
     if generator is not None:
         generator = generator_of(generator, "normal", "generator")
-    refuse_grad("normal", std, out)
+    if std._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("normal", std, out)
     return composite.normal_float_tensor_out(mean, std, generator=generator, out=out)
 
 

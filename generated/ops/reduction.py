@@ -151,7 +151,8 @@ def sum_dim_IntList_out(input, dim, keepdim=False, *, dtype=None, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sum_dim_IntList_out, input, dim, keepdim, dtype=dtype, out=out)
-    refuse_grad("sum", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("sum", input, out)
     try:
         adopt_result(out, _sum_dim_IntList_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
     except CALL_ERRORS as error:
@@ -203,7 +204,8 @@ def mean_default_out(input, *, dtype=None, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mean_default_out, input, dtype=dtype, out=out)
-    refuse_grad("mean", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("mean", input, out)
     try:
         adopt_result(out, _mean_default_kernels[type(input_array)](input_array, dtype, out=out_array))
     except NUMPY_ERRORS as error:
@@ -290,7 +292,8 @@ def mean_dim_out(input, dim, keepdim=False, *, dtype=None, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(mean_dim_out, input, dim, keepdim, dtype=dtype, out=out)
-    refuse_grad("mean", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("mean", input, out)
     try:
         adopt_result(out, _mean_dim_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
     except CALL_ERRORS as error:
@@ -408,7 +411,8 @@ def prod_dim_int_out(input, dim, keepdim=False, *, dtype=None, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(prod_dim_int_out, input, dim, keepdim, dtype=dtype, out=out)
-    refuse_grad("prod", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("prod", input, out)
     try:
         adopt_result(out, _prod_dim_int_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
     except CALL_ERRORS as error:
@@ -481,7 +485,8 @@ def amax_out(input, dim=(), keepdim=False, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(amax_out, input, dim, keepdim, out=out)
-    refuse_grad("amax", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("amax", input, out)
     try:
         adopt_result(out, _amax_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     except CALL_ERRORS as error:
@@ -554,7 +559,8 @@ def amin_out(input, dim=(), keepdim=False, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(amin_out, input, dim, keepdim, out=out)
-    refuse_grad("amin", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("amin", input, out)
     try:
         adopt_result(out, _amin_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     except CALL_ERRORS as error:
@@ -604,7 +610,8 @@ def max_default_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(max_default_out, input, out=out)
-    refuse_grad("max", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("max", input, out)
     try:
         adopt_result(out, _max_default_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -737,7 +744,8 @@ def max_other_out(input, other, *, out):
         return raise_bad_argument(max_other_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(max_other_out, input, other, out=out)
-    refuse_grad("max", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("max", input, other, out)
     return write_out(out, composite.max_other(input, other))
 
 
@@ -782,7 +790,8 @@ def min_default_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(min_default_out, input, out=out)
-    refuse_grad("min", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("min", input, out)
     try:
         adopt_result(out, _min_default_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -915,7 +924,8 @@ def min_other_out(input, other, *, out):
         return raise_bad_argument(min_other_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(min_other_out, input, other, out=out)
-    refuse_grad("min", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("min", input, other, out)
     return write_out(out, composite.min_other(input, other))
 
 
@@ -2461,7 +2471,8 @@ def any_dims_out(input, dim=None, keepdim=False, *, out):
         dim = ints_of(dim, "any", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "any", "keepdim", 3)
-    refuse_grad("any", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("any", input, out)
     return composite.any_dims_out(input, dim, keepdim, out=out)
 
 
@@ -2599,7 +2610,8 @@ def all_dims_out(input, dim=None, keepdim=False, *, out):
         dim = ints_of(dim, "all", "dim", 2)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "all", "keepdim", 3)
-    refuse_grad("all", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("all", input, out)
     return composite.all_dims_out(input, dim, keepdim, out=out)
 
 
@@ -2652,7 +2664,8 @@ def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
         unbiased = bool_of(unbiased, "var", "unbiased", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var", "keepdim", 4)
-    refuse_grad("var", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("var", input, out)
     return write_out(out, composite.var_dim(input, dim, unbiased, keepdim))
 
 
@@ -2731,7 +2744,8 @@ def var_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(var_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
-    refuse_grad("var", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("var", input, out)
     try:
         adopt_result(
             out, _var_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
@@ -2793,7 +2807,8 @@ def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
         unbiased = bool_of(unbiased, "std", "unbiased", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std", "keepdim", 4)
-    refuse_grad("std", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("std", input, out)
     return write_out(out, composite.std_dim(input, dim, unbiased, keepdim))
 
 
@@ -2875,7 +2890,8 @@ def std_correction_out(input, dim=None, *, correction=None, keepdim=False, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(std_correction_out, input, dim, correction=correction, keepdim=keepdim, out=out)
-    refuse_grad("std", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("std", input, out)
     try:
         adopt_result(
             out, _std_correction_kernels[type(input_array)](input_array, dim, correction, keepdim, out=out_array)
@@ -2949,7 +2965,8 @@ def logsumexp_out(input, dim, keepdim=False, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logsumexp_out, input, dim, keepdim, out=out)
-    refuse_grad("logsumexp", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("logsumexp", input, out)
     try:
         adopt_result(out, _logsumexp_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     except CALL_ERRORS as error:
@@ -3045,7 +3062,8 @@ def cumsum_out(input, dim, *, dtype=None, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(cumsum_out, input, dim, dtype=dtype, out=out)
-    refuse_grad("cumsum", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("cumsum", input, out)
     try:
         adopt_result(out, _cumsum_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
     except CALL_ERRORS as error:
@@ -3147,7 +3165,8 @@ def cumprod_out(input, dim, *, dtype=None, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(cumprod_out, input, dim, dtype=dtype, out=out)
-    refuse_grad("cumprod", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("cumprod", input, out)
     try:
         adopt_result(out, _cumprod_kernels[type(input_array)](input_array, dim, dtype, out=out_array))
     except CALL_ERRORS as error:
@@ -3338,7 +3357,8 @@ def logcumsumexp_out(input, dim, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(logcumsumexp_out, input, dim, out=out)
-    refuse_grad("logcumsumexp", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("logcumsumexp", input, out)
     try:
         adopt_result(out, _logcumsumexp_kernels[type(input_array)](input_array, dim, out=out_array))
     except CALL_ERRORS as error:
@@ -3398,7 +3418,8 @@ def _softmax_out(input, dim, half_to_float, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_softmax_out, input, dim, half_to_float, out=out)
-    refuse_grad("_softmax", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_softmax", input, out)
     try:
         adopt_result(out, __softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
     except CALL_ERRORS as error:
@@ -3466,7 +3487,8 @@ def _softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
-    refuse_grad("_softmax_backward_data", grad_output, output, out)
+    if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_softmax_backward_data", grad_output, output, out)
     try:
         adopt_result(
             out,
@@ -3520,7 +3542,8 @@ def softmax_out(input, dim, dtype=None, *, out):
         dim = int_of(dim, "softmax", "dim", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "softmax", "dtype", 3)
-    refuse_grad("softmax", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("softmax", input, out)
     return composite.softmax_out(input, dim, dtype, out=out)
 
 
@@ -3611,7 +3634,8 @@ def _log_softmax_out(input, dim, half_to_float, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_log_softmax_out, input, dim, half_to_float, out=out)
-    refuse_grad("_log_softmax", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_log_softmax", input, out)
     try:
         adopt_result(out, __log_softmax_kernels[type(input_array)](input_array, dim, half_to_float, out=out_array))
     except CALL_ERRORS as error:
@@ -3684,7 +3708,8 @@ def _log_softmax_backward_data_out(grad_output, output, dim, input_dtype, *, out
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(_log_softmax_backward_data_out, grad_output, output, dim, input_dtype, out=out)
-    refuse_grad("_log_softmax_backward_data", grad_output, output, out)
+    if grad_output._mt_edge is not None or output._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_log_softmax_backward_data", grad_output, output, out)
     try:
         adopt_result(
             out,
@@ -3738,7 +3763,8 @@ def log_softmax_out(input, dim, dtype=None, *, out):
         dim = int_of(dim, "log_softmax", "dim", 2)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
-    refuse_grad("log_softmax", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("log_softmax", input, out)
     return composite.log_softmax_out(input, dim, dtype, out=out)
 
 
@@ -4041,7 +4067,8 @@ def argsort_stable_out(input, *, stable, dim=-1, descending=False, out):
         dim = int_of(dim, "argsort", "dim")
     if descending is not False and descending is not True:
         descending = bool_of(descending, "argsort", "descending")
-    refuse_grad("argsort", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("argsort", input, out)
     return composite.argsort_stable_out(input, stable=stable, dim=dim, descending=descending, out=out)
 
 
@@ -4113,7 +4140,8 @@ def linalg_vector_norm_out(input, ord=2, dim=None, keepdim=False, *, dtype=None,
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(linalg_vector_norm_out, input, ord, dim, keepdim, dtype=dtype, out=out)
-    refuse_grad("linalg_vector_norm", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("linalg_vector_norm", input, out)
     try:
         adopt_result(
             out, _linalg_vector_norm_kernels[type(input_array)](input_array, ord, dim, keepdim, dtype, out=out_array)
@@ -4182,7 +4210,8 @@ def norm_ScalarOpt_dim_out(input, p, dim, keepdim=False, *, out):
         dim = sized_ints_of(dim, "norm", "dim", 3)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "norm", "keepdim", 4)
-    refuse_grad("norm", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("norm", input, out)
     return composite.norm_dim_out(input, p, dim, keepdim, out=out)
 
 
@@ -4349,7 +4378,8 @@ def norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, *, dtype, out):
         keepdim = bool_of(keepdim, "norm", "keepdim", 4)
     if type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "norm", "dtype")
-    refuse_grad("norm", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("norm", input, out)
     return composite.norm_dim_dtype_out(input, p, dim, keepdim, dtype=dtype, out=out)
 
 
@@ -4452,7 +4482,8 @@ def renorm_out(input, p, dim, maxnorm, *, out):
         dim = int_of(dim, "renorm", "dim", 3)
     if type(maxnorm) is not int and type(maxnorm) is not float:
         maxnorm = scalar_of(maxnorm, "renorm", "maxnorm", 4)
-    refuse_grad("renorm", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("renorm", input, out)
     return composite.renorm_out(input, p, dim, maxnorm, out=out)
 
 
@@ -4494,7 +4525,8 @@ def quantile_default_out(input, q, dim=None, keepdim=False, *, interpolation="li
         keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
     if type(interpolation) is not str:
         interpolation = str_of(interpolation, "quantile", "interpolation")
-    refuse_grad("quantile", input, q, out)
+    if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("quantile", input, q, out)
     return composite.quantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
@@ -4566,7 +4598,8 @@ def quantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="lin
         keepdim = bool_of(keepdim, "quantile", "keepdim", 4)
     if type(interpolation) is not str:
         interpolation = str_of(interpolation, "quantile", "interpolation")
-    refuse_grad("quantile", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("quantile", input, out)
     return composite.quantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
@@ -4608,7 +4641,8 @@ def nanquantile_default_out(input, q, dim=None, keepdim=False, *, interpolation=
         keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
     if type(interpolation) is not str:
         interpolation = str_of(interpolation, "nanquantile", "interpolation")
-    refuse_grad("nanquantile", input, q, out)
+    if input._mt_edge is not None or q._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("nanquantile", input, q, out)
     return composite.nanquantile_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
@@ -4680,7 +4714,8 @@ def nanquantile_scalar_out(input, q, dim=None, keepdim=False, *, interpolation="
         keepdim = bool_of(keepdim, "nanquantile", "keepdim", 4)
     if type(interpolation) is not str:
         interpolation = str_of(interpolation, "nanquantile", "interpolation")
-    refuse_grad("nanquantile", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("nanquantile", input, out)
     return composite.nanquantile_number_out(input, q, dim, keepdim, interpolation=interpolation, out=out)
 
 
@@ -4991,7 +5026,8 @@ def nanmean_out(input, dim=None, keepdim=False, *, dtype=None, out):
         keepdim = bool_of(keepdim, "nanmean", "keepdim", 3)
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "nanmean", "dtype")
-    refuse_grad("nanmean", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("nanmean", input, out)
     return composite.nanmean_out(input, dim, keepdim, dtype=dtype, out=out)
 
 
@@ -5055,7 +5091,8 @@ def nansum_out(input, dim=None, keepdim=False, *, dtype=None, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(nansum_out, input, dim, keepdim, dtype=dtype, out=out)
-    refuse_grad("nansum", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("nansum", input, out)
     try:
         adopt_result(out, _nansum_kernels[type(input_array)](input_array, dim, keepdim, dtype, out=out_array))
     except CALL_ERRORS as error:
@@ -5083,7 +5120,8 @@ def msort_out(input, *, out):
         return raise_bad_argument(msort_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(msort_out, input, out=out)
-    refuse_grad("msort", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("msort", input, out)
     return composite.msort_out(input, out=out)
 
 

@@ -1269,7 +1269,8 @@ def sparse_sampled_addmm_out(input, mat1, mat2, *, beta=1, alpha=1, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(sparse_sampled_addmm_out, input, mat1, mat2, beta=beta, alpha=alpha, out=out)
-    refuse_grad("sparse_sampled_addmm", input, mat1, mat2, out)
+    if input._mt_edge is not None or mat1._mt_edge is not None or mat2._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("sparse_sampled_addmm", input, mat1, mat2, out)
     try:
         adopt_result(
             out,
@@ -1419,7 +1420,8 @@ def _convert_indices_from_coo_to_csr_out(input, size, *, out_int32=False, out):
         size = int_of(size, "_convert_indices_from_coo_to_csr", "size", 2)
     if out_int32 is not False and out_int32 is not True:
         out_int32 = bool_of(out_int32, "_convert_indices_from_coo_to_csr", "out_int32")
-    refuse_grad("_convert_indices_from_coo_to_csr", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_convert_indices_from_coo_to_csr", input, out)
     return write_out(out, composite.convert_indices_from_coo_to_csr(input, size, out_int32=out_int32))
 
 
@@ -1507,7 +1509,8 @@ def _convert_indices_from_csr_to_coo_out(crow_indices, col_indices, *, out_int32
         out_int32 = bool_of(out_int32, "_convert_indices_from_csr_to_coo", "out_int32")
     if transpose is not False and transpose is not True:
         transpose = bool_of(transpose, "_convert_indices_from_csr_to_coo", "transpose")
-    refuse_grad("_convert_indices_from_csr_to_coo", crow_indices, col_indices, out)
+    if crow_indices._mt_edge is not None or col_indices._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("_convert_indices_from_csr_to_coo", crow_indices, col_indices, out)
     return write_out(
         out,
         composite.convert_indices_from_csr_to_coo(crow_indices, col_indices, out_int32=out_int32, transpose=transpose),

@@ -99,7 +99,8 @@ def erf_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(erf_out, input, out=out)
-    refuse_grad("erf", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("erf", input, out)
     try:
         adopt_result(out, _erf_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -176,7 +177,8 @@ def erfc_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(erfc_out, input, out=out)
-    refuse_grad("erfc", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("erfc", input, out)
     try:
         adopt_result(out, _erfc_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -253,7 +255,8 @@ def erfinv_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(erfinv_out, input, out=out)
-    refuse_grad("erfinv", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("erfinv", input, out)
     try:
         adopt_result(out, _erfinv_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -330,7 +333,8 @@ def lgamma_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(lgamma_out, input, out=out)
-    refuse_grad("lgamma", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("lgamma", input, out)
     try:
         adopt_result(out, _lgamma_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -407,7 +411,8 @@ def digamma_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(digamma_out, input, out=out)
-    refuse_grad("digamma", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("digamma", input, out)
     try:
         adopt_result(out, _digamma_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -491,7 +496,8 @@ def polygamma_out(n, input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(polygamma_out, n, input, out=out)
-    refuse_grad("polygamma", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("polygamma", input, out)
     try:
         adopt_result(out, _polygamma_kernels[type(input_array)](n, input_array, out=out_array))
     except CALL_ERRORS as error:
@@ -587,7 +593,8 @@ def xlogy_Tensor_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(xlogy_Tensor_out, input, other, out=out)
-    refuse_grad("xlogy", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("xlogy", input, other, out)
     try:
         adopt_result(out, _xlogy_Tensor_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -636,7 +643,8 @@ def xlogy_Scalar_Self_out(input, other, *, out):
         return raise_bad_argument(xlogy_Scalar_Self_out, input, other, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "xlogy", "input", 1)
-    refuse_grad("xlogy", other, out)
+    if other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("xlogy", other, out)
     return write_out(out, composite.xlogy_scalar_self(input, other))
 
 
@@ -726,7 +734,8 @@ def xlogy_Scalar_Other_out(input, other, *, out):
         return raise_bad_argument(xlogy_Scalar_Other_out, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "xlogy", "other", 2)
-    refuse_grad("xlogy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("xlogy", input, out)
     return write_out(out, composite.xlogy_scalar_other(input, other))
 
 
@@ -798,7 +807,8 @@ def i0_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(i0_out, input, out=out)
-    refuse_grad("i0", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("i0", input, out)
     try:
         adopt_result(out, _i0_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -849,7 +859,8 @@ def special_i0e_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_i0e_out, input, out=out)
-    refuse_grad("special_i0e", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_i0e", input, out)
     try:
         adopt_result(out, _special_i0e_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -900,7 +911,8 @@ def special_i1_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_i1_out, input, out=out)
-    refuse_grad("special_i1", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_i1", input, out)
     try:
         adopt_result(out, _special_i1_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -951,7 +963,8 @@ def special_i1e_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_i1e_out, input, out=out)
-    refuse_grad("special_i1e", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_i1e", input, out)
     try:
         adopt_result(out, _special_i1e_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -999,7 +1012,8 @@ def special_entr_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_entr_out, input, out=out)
-    refuse_grad("special_entr", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_entr", input, out)
     try:
         adopt_result(out, _special_entr_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -1050,7 +1064,8 @@ def special_erfcx_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_erfcx_out, input, out=out)
-    refuse_grad("special_erfcx", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_erfcx", input, out)
     try:
         adopt_result(out, _special_erfcx_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -1100,7 +1115,8 @@ def special_ndtri_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_ndtri_out, input, out=out)
-    refuse_grad("special_ndtri", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_ndtri", input, out)
     try:
         adopt_result(out, _special_ndtri_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -1151,7 +1167,8 @@ def special_log_ndtr_out(input, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_log_ndtr_out, input, out=out)
-    refuse_grad("special_log_ndtr", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_log_ndtr", input, out)
     try:
         adopt_result(out, _special_log_ndtr_kernels[type(input_array)](input_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -1179,7 +1196,8 @@ def special_ndtr_out(input, *, out):
         return raise_bad_argument(special_ndtr_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(special_ndtr_out, input, out=out)
-    refuse_grad("special_ndtr", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_ndtr", input, out)
     return composite.ndtr_out(input, out=out)
 
 
@@ -1270,7 +1288,8 @@ def igamma_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(igamma_out, input, other, out=out)
-    refuse_grad("igamma", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("igamma", input, other, out)
     try:
         adopt_result(out, _igamma_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -1366,7 +1385,8 @@ def igammac_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(igammac_out, input, other, out=out)
-    refuse_grad("igammac", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("igammac", input, other, out)
     try:
         adopt_result(out, _igammac_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -1398,7 +1418,8 @@ def special_gammainc_out(input, other, *, out):
         return raise_bad_argument(special_gammainc_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(special_gammainc_out, input, other, out=out)
-    refuse_grad("special_gammainc", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_gammainc", input, other, out)
     return composite.gammainc_out(input, other, out=out)
 
 
@@ -1425,7 +1446,8 @@ def special_gammaincc_out(input, other, *, out):
         return raise_bad_argument(special_gammaincc_out, input, other, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(special_gammaincc_out, input, other, out=out)
-    refuse_grad("special_gammaincc", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_gammaincc", input, other, out)
     return composite.gammaincc_out(input, other, out=out)
 
 
@@ -1931,7 +1953,8 @@ def special_xlog1py_default_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_xlog1py_default_out, input, other, out=out)
-    refuse_grad("special_xlog1py", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_xlog1py", input, other, out)
     try:
         adopt_result(out, _special_xlog1py_default_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -1982,7 +2005,8 @@ def special_xlog1py_self_scalar_out(input, other, *, out):
         return raise_bad_argument(special_xlog1py_self_scalar_out, input, other, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "special_xlog1py", "input", 1)
-    refuse_grad("special_xlog1py", other, out)
+    if other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_xlog1py", other, out)
     return composite.xlog1py_self_scalar_out(input, other, out=out)
 
 
@@ -2057,7 +2081,8 @@ def special_xlog1py_other_scalar_out(input, other, *, out):
         return raise_bad_argument(special_xlog1py_other_scalar_out, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "special_xlog1py", "other", 2)
-    refuse_grad("special_xlog1py", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_xlog1py", input, out)
     return composite.xlog1py_other_scalar_out(input, other, out=out)
 
 
@@ -2119,7 +2144,8 @@ def special_zeta_default_out(input, other, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(special_zeta_default_out, input, other, out=out)
-    refuse_grad("special_zeta", input, other, out)
+    if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_zeta", input, other, out)
     try:
         adopt_result(out, _special_zeta_default_kernels[type(input_array)](input_array, other_array, out=out_array))
     except NUMPY_ERRORS as error:
@@ -2168,7 +2194,8 @@ def special_zeta_self_scalar_out(input, other, *, out):
         return raise_bad_argument(special_zeta_self_scalar_out, input, other, out=out)
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "special_zeta", "input", 1)
-    refuse_grad("special_zeta", other, out)
+    if other._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_zeta", other, out)
     return composite.zeta_self_scalar_out(input, other, out=out)
 
 
@@ -2239,7 +2266,8 @@ def special_zeta_other_scalar_out(input, other, *, out):
         return raise_bad_argument(special_zeta_other_scalar_out, input, other, out=out)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "special_zeta", "other", 2)
-    refuse_grad("special_zeta", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_zeta", input, out)
     return composite.zeta_other_scalar_out(input, other, out=out)
 
 
@@ -4492,7 +4520,8 @@ def mvlgamma_out(input, p, *, out):
         return raise_bad_argument(mvlgamma_out, input, p, out=out)
     if type(p) is not int or not -(2**63) <= p < 2**63:
         p = int_of(p, "mvlgamma", "p", 2)
-    refuse_grad("mvlgamma", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("mvlgamma", input, out)
     return composite.mvlgamma_out(input, p, out=out)
 
 
@@ -4522,7 +4551,8 @@ def special_multigammaln_out(input, p, *, out):
         return raise_bad_argument(special_multigammaln_out, input, p, out=out)
     if type(p) is not int or not -(2**63) <= p < 2**63:
         p = int_of(p, "special_multigammaln", "p", 2)
-    refuse_grad("special_multigammaln", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_multigammaln", input, out)
     return write_out(out, composite.multigammaln(input, p))
 
 
@@ -4545,5 +4575,6 @@ def special_expit_out(input, *, out):
         return raise_bad_argument(special_expit_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(special_expit_out, input, out=out)
-    refuse_grad("special_expit", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("special_expit", input, out)
     return write_out(out, composite.expit(input))

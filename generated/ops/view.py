@@ -1952,7 +1952,8 @@ def alias_copy_out(input, *, out):
         return raise_bad_argument(alias_copy_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(alias_copy_out, input, out=out)
-    refuse_grad("alias_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("alias_copy", input, out)
     return composite.alias_copy_out(input, out=out)
 
 
@@ -2033,7 +2034,8 @@ def view_copy_default_out(input, size, *, out):
         return raise_bad_argument(view_copy_default_out, input, size, out=out)
     if type(size) is not tuple or size and type(size[0]) is not int:
         size = ints_of(size, "view_copy", "size", 2)
-    refuse_grad("view_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("view_copy", input, out)
     return composite.view_copy_out(input, size, out=out)
 
 
@@ -2087,7 +2089,8 @@ def view_copy_dtype_out(input, dtype, *, out):
         return raise_bad_argument(view_copy_dtype_out, input, dtype, out=out)
     if type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "view_copy", "dtype", 2)
-    refuse_grad("view_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("view_copy", input, out)
     return composite.view_copy_dtype_out(input, dtype, out=out)
 
 
@@ -2135,7 +2138,8 @@ def transpose_copy_out(input, dim0, dim1, *, out):
         dim0 = int_of(dim0, "transpose_copy", "dim0", 2)
     if type(dim1) is not int:
         dim1 = int_of(dim1, "transpose_copy", "dim1", 3)
-    refuse_grad("transpose_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("transpose_copy", input, out)
     return composite.transpose_copy_out(input, dim0, dim1, out=out)
 
 
@@ -2170,7 +2174,8 @@ def t_copy_out(input, *, out):
         return raise_bad_argument(t_copy_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(t_copy_out, input, out=out)
-    refuse_grad("t_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("t_copy", input, out)
     return composite.t_copy_out(input, out=out)
 
 
@@ -2213,7 +2218,8 @@ def permute_copy_out(input, dims, *, out):
         return raise_bad_argument(permute_copy_out, input, dims, out=out)
     if type(dims) is not tuple or dims and type(dims[0]) is not int:
         dims = ints_of(dims, "permute_copy", "dims", 2)
-    refuse_grad("permute_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("permute_copy", input, out)
     return composite.permute_copy_out(input, dims, out=out)
 
 
@@ -2259,7 +2265,8 @@ def expand_copy_out(input, size, *, implicit=False, out):
         size = ints_of(size, "expand_copy", "size", 2)
     if implicit is not False and implicit is not True:
         implicit = bool_of(implicit, "expand_copy", "implicit")
-    refuse_grad("expand_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("expand_copy", input, out)
     return composite.expand_copy_out(input, size, implicit=implicit, out=out)
 
 
@@ -2295,7 +2302,8 @@ def squeeze_copy_default_out(input, *, out):
         return raise_bad_argument(squeeze_copy_default_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(squeeze_copy_default_out, input, out=out)
-    refuse_grad("squeeze_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("squeeze_copy", input, out)
     return composite.squeeze_copy_out(input, out=out)
 
 
@@ -2339,7 +2347,8 @@ def squeeze_copy_dim_out(input, dim, *, out):
         return raise_bad_argument(squeeze_copy_dim_out, input, dim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "squeeze_copy", "dim", 2)
-    refuse_grad("squeeze_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("squeeze_copy", input, out)
     return composite.squeeze_copy_out(input, dim, out=out)
 
 
@@ -2408,7 +2417,8 @@ def squeeze_copy_dims_out(input, dim, *, out):
         return raise_bad_argument(squeeze_copy_dims_out, input, dim, out=out)
     if type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = ints_of(dim, "squeeze_copy", "dim", 2)
-    refuse_grad("squeeze_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("squeeze_copy", input, out)
     return composite.squeeze_copy_out(input, dim, out=out)
 
 
@@ -2455,7 +2465,8 @@ def unsqueeze_copy_out(input, dim, *, out):
         return raise_bad_argument(unsqueeze_copy_out, input, dim, out=out)
     if type(dim) is not int:
         dim = int_of(dim, "unsqueeze_copy", "dim", 2)
-    refuse_grad("unsqueeze_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("unsqueeze_copy", input, out)
     return composite.unsqueeze_copy_out(input, dim, out=out)
 
 
@@ -2506,7 +2517,8 @@ def select_copy_out(input, dim, index, *, out):
         dim = int_of(dim, "select_copy", "dim", 2)
     if type(index) is not int or not -(2**63) <= index < 2**63:
         index = index_of(index, "select_copy", "index", 3)
-    refuse_grad("select_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("select_copy", input, out)
     return composite.select_copy_out(input, dim, index, out=out)
 
 
@@ -2569,7 +2581,8 @@ def slice_copy_out(input, dim=0, start=None, end=None, step=1, *, out):
         end = index_of(end, "slice_copy", "end", 4)
     if type(step) is not int or not -(2**63) <= step < 2**63:
         step = index_of(step, "slice_copy", "step", 5)
-    refuse_grad("slice_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("slice_copy", input, out)
     return composite.slice_copy_out(input, dim, start, end, step, out=out)
 
 
@@ -2623,7 +2636,8 @@ def narrow_copy_out(input, dim, start, length, *, out):
         start = index_of(start, "narrow_copy", "start", 3)
     if type(length) is not int or not -(2**63) <= length < 2**63:
         length = index_of(length, "narrow_copy", "length", 4)
-    refuse_grad("narrow_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("narrow_copy", input, out)
     return composite.narrow_copy_out(input, dim, start, length, out=out)
 
 
@@ -2773,7 +2787,8 @@ def diagonal_copy_out(input, offset=0, dim1=0, dim2=1, *, out):
         dim1 = int_of(dim1, "diagonal_copy", "dim1", 3)
     if type(dim2) is not int:
         dim2 = int_of(dim2, "diagonal_copy", "dim2", 4)
-    refuse_grad("diagonal_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("diagonal_copy", input, out)
     return composite.diagonal_copy_out(input, offset, dim1, dim2, out=out)
 
 
@@ -2827,7 +2842,8 @@ def unfold_copy_out(input, dimension, size, step, *, out):
         size = int_of(size, "unfold_copy", "size", 3)
     if type(step) is not int or not -(2**63) <= step < 2**63:
         step = int_of(step, "unfold_copy", "step", 4)
-    refuse_grad("unfold_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("unfold_copy", input, out)
     return composite.unfold_copy_out(input, dimension, size, step, out=out)
 
 
@@ -2883,7 +2899,8 @@ def as_strided_copy_out(input, size, stride, storage_offset=None, *, out):
         stride = ints_of(stride, "as_strided_copy", "stride", 3)
     if storage_offset is not None and (type(storage_offset) is not int or not -(2**63) <= storage_offset < 2**63):
         storage_offset = index_of(storage_offset, "as_strided_copy", "storage_offset", 4)
-    refuse_grad("as_strided_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("as_strided_copy", input, out)
     return composite.as_strided_copy_out(input, size, stride, storage_offset, out=out)
 
 
@@ -2918,7 +2935,8 @@ def view_as_real_copy_out(input, *, out):
         return raise_bad_argument(view_as_real_copy_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(view_as_real_copy_out, input, out=out)
-    refuse_grad("view_as_real_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("view_as_real_copy", input, out)
     return composite.view_as_real_copy_out(input, out=out)
 
 
@@ -2953,7 +2971,8 @@ def view_as_complex_copy_out(input, *, out):
         return raise_bad_argument(view_as_complex_copy_out, input, out=out)
     if not isinstance(out, Tensor):
         return raise_bad_argument(view_as_complex_copy_out, input, out=out)
-    refuse_grad("view_as_complex_copy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("view_as_complex_copy", input, out)
     return composite.view_as_complex_copy_out(input, out=out)
 
 
@@ -3057,7 +3076,8 @@ def slice_scatter_out(input, src, dim=0, start=None, end=None, step=1, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(slice_scatter_out, input, src, dim, start, end, step, out=out)
-    refuse_grad("slice_scatter", input, src, out)
+    if input._mt_edge is not None or src._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("slice_scatter", input, src, out)
     try:
         adopt_result(
             out, _slice_scatter_kernels[type(input_array)](input_array, src_array, dim, start, end, step, out=out_array)

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core import geometry
+from mindtorch._support.numpy_functions import may_share_memory
 from mindtorch._support.warnings import warn
 
 
 def check_overlap(out: Any, inputs: Sequence[Any]) -> None:
     """Refuses to write to memory that stands for several elements, or for other elements of an input."""
-    if type(out) is np.ndarray and out.base is None and all([getattr(each, "base", None) is None for each in inputs]):
-        return  # each has memory of its own
     check_distinct(out)
     check_shared(out, inputs)
 
@@ -26,7 +25,7 @@ def check_shared(out: Any, inputs: Sequence[Any]) -> None:
 
 def check_distinct(out: Any) -> None:
     """Refuses to write to memory that stands for several elements."""
-    if is_expanded(out):
+    if 0 in out.strides and is_expanded(out):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
@@ -58,20 +57,21 @@ def is_same_view(a: Any, b: Any) -> bool:
 
 def may_share(out: np.ndarray, inputs: Sequence[np.ndarray]) -> bool:
     """Whether an output may lie in the memory of an input."""
-    return any([np.may_share_memory(out, each) for each in inputs])
+    return any([may_share_memory(out, each) for each in inputs])
 
 
 def may_mix(outputs: Sequence[np.ndarray], inputs: Sequence[np.ndarray]) -> bool:
     """Whether writing an element could change another one that is still to be read."""
     return any(
-        np.may_share_memory(output, each) and not is_same_view(output, each) for output in outputs for each in inputs
+        may_share_memory(output, each) and not is_same_view(output, each) for output in outputs for each in inputs
     )
 
 
 def check_apart(out: Any, inputs: Sequence[Any]) -> None:
     """Refuses to write to memory that an input reads, even if it is the same array."""
-    if any(operand is out or _overlap(out, operand) for operand in inputs):
-        raise memory_shared()
+    for operand in inputs:
+        if operand is out or _overlap(out, operand):
+            raise memory_shared()
 
 
 def memory_shared() -> RuntimeError:
@@ -84,7 +84,9 @@ def memory_shared() -> RuntimeError:
 
 def _overlap(out: Any, operand: Any) -> bool:
     """Whether two dense arrays share memory. Arrays with gaps are not looked at, as in torch."""
-    if not (isinstance(out, np.ndarray) and isinstance(operand, np.ndarray) and np.may_share_memory(out, operand)):
+    if not (isinstance(out, np.ndarray) and isinstance(operand, np.ndarray)):
+        return False
+    if out.base is None is operand.base or not may_share_memory(out, operand):  # each with memory of its own
         return False
     return geometry.is_dense(out) and geometry.is_dense(operand)
 

@@ -705,6 +705,14 @@ WRITES = {
     "view of what was made": lambda T, c, x: T.zeros(3)[1:].add_(x[1:]),
     "input": lambda T, c, x: x.mul_(2),
     "computed": lambda T, c, x: (x * 2).mul_(x),
+    "out of an op": lambda T, c, x: T.sin(T.ones(3), out=c),
+    "out of a composite op": lambda T, c, x: T.square(T.full((3,), 2.0), out=c),
+    "view as out of a composite op": lambda T, c, x: T.square(T.full((1,), 2.0), out=c[1:2]),
+    "converting out of a composite op": lambda T, c, x: T.square(T.arange(3), out=c),
+    "out of a composite op with several results": lambda T, c, x: T.linalg.svd(
+        T.ones(3, 3), out=(T.empty(0), c, T.empty(0))
+    )[1],
+    "out, then in place": lambda T, c, x: T.square(T.ones(3), out=c).mul_(2),
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import mindtorch
 from mindtorch.backends.cpu import pointwise
-from mindtorch.iterator import TensorIterator, TensorIteratorConfig
+from mindtorch.iterator import Builder, TensorIterator, TensorIteratorConfig
 from tests.random_layouts import outcome, part_of, random_layout, random_shape
 
 CASES = 1000
@@ -25,6 +25,10 @@ def arithmetic(config: TensorIteratorConfig) -> TensorIteratorConfig:
 
 def floating(config: TensorIteratorConfig) -> TensorIteratorConfig:
     return arithmetic(config).promote_integer_inputs_to_float(True)
+
+
+def comparing(config: TensorIteratorConfig) -> TensorIteratorConfig:
+    return config.promote_inputs_to_common_dtype(True).declare_static_dtype(np.dtype(bool))
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ OPS = {
     "add": Op(pointwise.add, np.add, arithmetic),
     "div": Op(pointwise.div, np.true_divide, floating),
     "sqrt": Op(pointwise.sqrt, np.sqrt, floating, inputs=1),
+    "eq": Op(pointwise.eq, np.equal, comparing),
 }
 
 
@@ -157,16 +162,31 @@ def random_inputs(rng: random.Random, op: Op, shape: tuple[int, ...]) -> list[An
     return arrays
 
 
-def test_comparisons_have_a_dtype_of_their_own():
-    rng = random.Random(0)
-    for _ in range(CASES):
-        shape = random_shape(rng)
-        arrays = [random_layout(rng, part_of(rng, shape), rng.choice(DTYPES)).array() for _ in range(2)]
-        outcome(pointwise.eq, *arrays).assert_equals(outcome(equal, *arrays), arrays)
+WRITTEN = {
+    "out of one operand": lambda x, y, out: mindtorch.cos(x, out=out),
+    "out of one operand, a function": lambda x, y, out: mindtorch.sigmoid(x, out=out),
+    "out of two operands": lambda x, y, out: mindtorch.mul(x, y, out=out),
+    "out of a row": lambda x, y, out: mindtorch.maximum(x, y[0], out=out),
+    "out of a number": lambda x, y, out: mindtorch.pow(x, 2.5, out=out),
+    "out of three operands": lambda x, y, out: mindtorch.addcmul(x, x, y, out=out),
+    "out that is an operand": lambda x, y, out: mindtorch.sub(x, out, out=out),
+    "out of a comparison": lambda x, y, out: mindtorch.lt(x, y, out=out),
+    "out of bool": lambda x, y, out: mindtorch.lt(x, y, out=out.bool()),
+    "in place": lambda x, y, out: out.cos_(),
+    "in place with another operand": lambda x, y, out: out.atan2_(y),
+    "in place with itself": lambda x, y, out: out.mul_(out),
+    "in place with a number": lambda x, y, out: out.remainder_(2),
+    "in place, a comparison": lambda x, y, out: out.ge_(y),
+}
 
 
-def equal(*arrays: np.ndarray) -> np.ndarray:
-    config = TensorIteratorConfig().add_output().add_input(arrays[0]).add_input(arrays[1])
-    iterator = config.promote_inputs_to_common_dtype(True).declare_static_dtype(np.dtype(bool)).build()
-    iterator.run(lambda target, *operands: np.equal(*operands, out=target))
-    return iterator.output()
+@pytest.mark.parametrize("memory", ["its own", "a view"])
+@pytest.mark.parametrize("write", WRITTEN)
+def test_writing_few_plain_elements_needs_no_iterator(write, memory, monkeypatch):
+    def refuse(self, outputs, inputs):
+        raise AssertionError("an iterator was built")
+
+    out = mindtorch.rand(4, 6) if memory == "its own" else mindtorch.rand(5, 4, 6)[2]
+    x, y = mindtorch.rand(4, 6), mindtorch.rand(4, 6)
+    monkeypatch.setattr(Builder, "build", refuse)
+    WRITTEN[write](x, y, out)

@@ -13,15 +13,19 @@ from mindtorch.autograd._engine.history import check_inplace, edges_of, mark_wri
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.shown_levels import is_recorded
 from mindtorch.autograd._engine.tenants import move_into
+from mindtorch.dispatch.modes.captures import writing_result
+from mindtorch.dispatch.registry import kernel_table
 from mindtorch.iterator import check_result_dtype, needs_resize
 
 _thread = state.thread
+_copy_kernels = kernel_table("copy_")
 
 
 def refuse_grad(op: str, *tensors: Any) -> None:
     """Functions with `out=` are not differentiable: refuse tensors that require grad."""
-    if _thread.grad_enabled and any(tensor is not None and is_recorded(tensor) for tensor in tensors):
-        raise errors.out_requires_grad(op)
+    for tensor in tensors:
+        if tensor is not None and tensor._mt_edge is not None and _thread.grad_enabled and is_recorded(tensor):
+            raise errors.out_requires_grad(op)
 
 
 def flagged(out: Any, requires_grad: bool) -> Any:
@@ -85,8 +89,11 @@ def _unrecorded(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
 
 def write_out(out: Any, result: Any) -> Any:
     """Put the results of a composite op into its `out` tensors, which take on their shapes."""
-    for target, source in zip(_listed(out), _listed(result), strict=True):
-        _write(target, source)
+    if isinstance(out, Tensor):
+        _write(out, result)
+    else:
+        for target, source in zip(out, result, strict=True):
+            _write(target, source)
     return out
 
 
@@ -104,24 +111,35 @@ def check_castable(op: str, name: str, result: Any, out: Any) -> None:
         )
 
 
-def _listed(tensors: Any) -> Sequence[Any]:
-    return tensors if isinstance(tensors, (tuple, list)) else (tensors,)
-
-
 def _write(out: Any, result: Any) -> None:
-    check_result_dtype(result._mt_array.dtype, out._mt_array.dtype)
-    if needs_resize(out._mt_array, result.shape):
+    array, target = result._mt_array, out._mt_array
+    if array.dtype is not target.dtype:
+        check_result_dtype(array.dtype, target.dtype)
+    if needs_resize(target, array.shape):
         move_into(out, result.to(out.dtype)._mt_array)
         mark_written(out)
+    elif state.interceptors:
+        with writing_result(out):
+            out.copy_(result)
     else:
-        out.copy_(result)
+        _copy(out, result)
+
+
+def _copy(target: Any, source: Any) -> Any:
+    """`target.copy_(source)`. If nobody looks at the call and there is nothing to record, its kernel does all of it."""
+    if state.interceptors or target._mt_edge is not None or source._mt_edge is not None:
+        return target.copy_(source)
+    array = target._mt_array
+    _copy_kernels[type(array)](array, source._mt_array, False)
+    mark_written(target)
+    return target
 
 
 def write_back(tensors: Any, results: Any) -> Any:
     """Put the results of a composite op into its inputs, for the in-place variant."""
     if isinstance(tensors, Tensor):
         check_result_dtype(results._mt_array.dtype, tensors._mt_array.dtype)
-        return tensors.copy_(results)  # type: ignore[attr-defined]
+        return _copy(tensors, results)
     for tensor, result in zip(tensors, results, strict=True):
-        tensor.copy_(result)
+        _copy(tensor, result)
     return None

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, common_dtype
+from mindtorch._core.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, can_convert, common_dtype
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import may_share_memory
 from mindtorch.backends.cpu import halves
 from mindtorch.backends.cpu.refusals import Refusal, no_loop
 from mindtorch.iterator import BLOCK, Builder, Options, Plan, TensorIterator, may_share
@@ -56,10 +57,13 @@ class Op:
     same_dtype_out: bool = False
     plain_numbers: bool = False
     check_overlap: bool = True
+    result_dtypes: Mapping[NumpyDtype, NumpyDtype] = field(init=False)  # by the dtype of the computation
     builders: tuple[Builder, Builder] = field(init=False)  # for several operands and for one
     refuses_early: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        results = {dtype: self.result_dtype(dtype) if self.result_dtype else dtype for dtype in self.loops}
+        object.__setattr__(self, "result_dtypes", results)
         object.__setattr__(self, "builders", tuple([Builder(self._options(is_one)) for is_one in (False, True)]))
         object.__setattr__(self, "refuses_early", any(refusal.early for refusal in self.refusals.values()))
 
@@ -98,8 +102,10 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
         if out is None:
             result = quiet(loop, *arrays, *params)
             return result if type(result) is Array else np.asarray(result)
-        if _is_ready(op, out, arrays):
+        if out is arrays[0] and op.result_dtype is None and _is_apart(out, arrays[1:]):
             return quiet(loop, *arrays, *params, out=out)
+        if (writer := _writer(op, loop, out, arrays[0].shape, arrays)) is not None:
+            return quiet(writer, *arrays, *params, out=out)
     if getattr(operands[0], "dtype", None) in _WIDE:
         loop = _loop_of_few_halves(op, operands, out)
         if loop is not None:
@@ -156,10 +162,8 @@ def _broadcast(op: Op, a: Any, b: Any, out: Array | None) -> Array | None:
     if shape is None:
         return None
     if out is None:
-        out = np.empty(shape, a.dtype if op.result_dtype is None else op.result_dtype(a.dtype))
-    elif out is not a or op.result_dtype is not None or shape != a.shape or not a.flags.c_contiguous:
-        return None
-    elif not _is_apart(out, [a, b]):
+        out = np.empty(shape, op.result_dtypes[a.dtype])
+    elif (loop := _writer(op, loop, out, shape, [a, b])) is None:
         return None
     return quiet(loop, a, b, out=out)
 
@@ -187,25 +191,30 @@ def _is_in_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     )
 
 
-def _is_ready(op: Op, out: Array, operands: list[Array]) -> bool:
-    """Whether the result of row-major operands can be written to an array that is given, just as it is: to the first
-    operand, or to a row-major array of the right dtype and shape that shares no memory with any."""
-    first = operands[0]
-    if out is first:
-        return op.result_dtype is None and _is_apart(out, operands)
-    if type(out) is not Array or out.shape != first.shape or not out.flags.c_contiguous:
-        return False
-    dtype = first.dtype if op.result_dtype is None else op.result_dtype(first.dtype)
-    return out.dtype is dtype and _is_apart(out, [out, *operands])
+def _writer(op: Op, loop: Loop, out: Any, shape: tuple[int, ...], operands: list[Array]) -> Loop | None:
+    """What computes few elements into an array that was given; None if there may be something to warn of or to refuse.
+
+    Many elements are for the iterator, which has threads.
+    """
+    if type(out) is not Array or out.shape != shape or out.size > BLOCK or not out.flags.c_contiguous:
+        return None
+    dtype, is_ufunc = operands[0].dtype, type(loop) is np.ufunc
+    if not _is_apart(out, [each for each in operands if each is not out] if is_ufunc else operands):
+        return None
+    result_dtype = op.result_dtypes[dtype]
+    if out.dtype is result_dtype:
+        return loop
+    converts = is_ufunc and not op.builders[len(operands) == 1].options.same_dtype_out
+    return partial(loop, casting="unsafe") if converts and can_convert(result_dtype, out.dtype) else None
 
 
 def _is_apart(out: Array, operands: list[Array]) -> bool:
-    """Whether the first operand can be written while the others are read.
+    """Whether an array can be written while the operands are read.
 
     Surely, when all own their memory; arrays that begin at a cache line don't, so their bounds are compared.
     """
-    for each in operands[1:]:
-        if each is out or ((out.base is not None or each.base is not None) and np.may_share_memory(out, each)):
+    for each in operands:
+        if each is out or ((out.base is not None or each.base is not None) and may_share_memory(out, each)):
             return False
     return True
 

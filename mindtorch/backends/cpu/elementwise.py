@@ -14,7 +14,9 @@ import numpy as np
 from mindtorch._core.fast_path import KINDS, SHORT_CUT_FAILED, Kind
 from mindtorch._core.promotion import FLOAT
 from mindtorch._support.float_errors import run_quietly
+from mindtorch._support.numpy_functions import may_share_memory
 from mindtorch.backends.cpu.computing import Loop, Op, compute
+from mindtorch.iterator import BLOCK
 from mindtorch.iterator.constants import CONSTANTS
 
 Array = np.ndarray
@@ -25,18 +27,21 @@ Array = np.ndarray
 
 def unary(op: Op) -> Callable[..., Array]:
     """A kernel of one operand."""
-    fast, float_loop = op.loops, op.loops.get(FLOAT)
+    fast, float_loop, result_dtypes = op.loops, op.loops.get(FLOAT), op.result_dtypes
 
     def kernel(input: Array, out: Array | None = None) -> Array:
         dtype = input.dtype
         loop = float_loop if dtype is FLOAT else fast.get(dtype)
-        if loop and out is None:
-            ndim = input.ndim
-            if ndim == 1 or (ndim and input.flags.c_contiguous):
-                try:
-                    return run_quietly(loop, input)
-                except SHORT_CUT_FAILED:
-                    pass
+        if loop:
+            try:
+                if out is None:
+                    ndim = input.ndim
+                    if ndim == 1 or (ndim and input.flags.c_contiguous):
+                        return run_quietly(loop, input)
+                elif _takes(out, result_dtypes[dtype], input):
+                    return run_quietly(loop, input, out=out)
+            except SHORT_CUT_FAILED:
+                pass
         return compute(op, (input,), out)
 
     kernel.computes = op
@@ -58,8 +63,7 @@ def _plain_unary(loop: Loop, kernel: Callable[..., Array]) -> Callable[..., Arra
 
 def binary(op: Op) -> Callable[..., Array]:
     """A kernel of an array and an array or a Python number."""
-    fast, float_loop = op.loops, op.loops.get(FLOAT)
-    may_write_in_place = op.result_dtype is None
+    fast, float_loop, result_dtypes = op.loops, op.loops.get(FLOAT), op.result_dtypes
 
     def kernel(input: Array, other: Any, out: Array | None = None) -> Array:
         dtype = input.dtype
@@ -76,7 +80,10 @@ def binary(op: Op) -> Callable[..., Array]:
                 if friendly:
                     if out is None:
                         return run_quietly(loop, input, operand)
-                    if out is input and may_write_in_place and out.base is None is operand.base:
+                    if out is input:
+                        if out.dtype is result_dtypes[dtype] and out.base is None is operand.base:
+                            return run_quietly(loop, input, operand, out=out)
+                    elif _takes(out, result_dtypes[dtype], input) and _is_alike_or_single(operand, out):
                         return run_quietly(loop, input, operand, out=out)
             except SHORT_CUT_FAILED:
                 pass
@@ -144,6 +151,26 @@ def _plain_with_alpha(loop: Loop, kernel: Callable[..., Array]) -> Callable[...,
         return kernel(input, other, alpha)
 
     return plain
+
+
+def _takes(out: Array, result_dtype: np.dtype, input: Array) -> bool:
+    """Whether results, as many as there are elements of `input`, can be written to `out` as it is: its elements lie
+    apart, and there is nothing to warn of, to refuse or to convert. Many are for the iterator, which has threads."""
+    if out is input:
+        return out.dtype is result_dtype and (out.base is None or out.flags.c_contiguous)
+    if type(out) is not Array or out.dtype is not result_dtype or out.shape != input.shape:
+        return False
+    return out.base is None and out.size <= BLOCK and _is_apart(input, out)
+
+
+def _is_apart(operand: Array, out: Array) -> bool:
+    """Whether an operand can be read while `out`, which has memory of its own, is written."""
+    return operand.base is None or not may_share_memory(operand, out)
+
+
+def _is_alike_or_single(operand: Array, out: Array) -> bool:
+    """The same of a further operand, which must not make the result larger either."""
+    return operand is not out and (not operand.ndim or operand.shape == out.shape) and _is_apart(operand, out)
 
 
 def is_plain(array: Array) -> bool:

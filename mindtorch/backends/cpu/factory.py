@@ -23,6 +23,7 @@ from mindtorch._core.promotion import BFLOAT16, number_dtype, real_number
 from mindtorch._core.strided import allocate, formatted_strides, strides_of
 from mindtorch._core.strided import empty_like as new_like
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import may_share_memory
 from mindtorch._support.warnings import warn
 from mindtorch.backends.cpu.casting import cast, copy_into
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
@@ -223,10 +224,10 @@ def copy(input, other, non_blocking=False):
     """Writes `other`, broadcast and converted, to `input`."""
     if type(other) is not Array:
         other = _fetched(input, other)
-    elif _is_itself(input, other):
-        return input
     if _is_simple_copy(input, other):
         copy_elements(input, other)
+        return input
+    if _is_itself(input, other):
         return input
     if other.shape != input.shape or not (input.base is None is other.base):  # else nothing can be wrong
         _COPY.build((input,), (other,))
@@ -239,7 +240,8 @@ def _is_simple_copy(input: Array, other: Array) -> bool:
     if other.shape != input.shape or other.dtype is not input.dtype:
         return False
     is_distinct = input.flags.c_contiguous or (input.ndim == 1 and input.strides[0] != 0)
-    return is_distinct and not np.may_share_memory(input, other)
+    has_own_memory = input.base is None is other.base and input is not other
+    return is_distinct and (has_own_memory or not may_share_memory(input, other))
 
 
 _COPY = iterator.Builder(iterator.Options(same_dtype=False, resize_outputs=False))
@@ -249,7 +251,7 @@ def _is_itself(input: Array, src: Array) -> bool:
     """Whether a copy would change nothing."""
     if src is input:
         return True
-    if input.base is None is src.base or not np.may_share_memory(input, src):
+    if input.base is None is src.base or not may_share_memory(input, src):
         return False
     return iterator.is_same_view(input, src)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from mindtorch._core import aligned
 from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF
+from mindtorch._support import numpy_functions
 from mindtorch._support.float_errors import quiet
 
 Array = np.ndarray
@@ -51,7 +52,7 @@ def converted(array: Array, dtype: np.dtype[Any]) -> Array:
 def convert_into(target: Array, source: Array) -> None:
     """Writes all elements, broadcast, to an array of any dtype."""
     if target.size < _FEW:
-        quiet(np.copyto, target, source, casting="unsafe")
+        quiet(numpy_functions.copyto, target, source, "unsafe")
     else:
         quiet(copyto, target, source)
 
@@ -76,7 +77,7 @@ def copyto(target: Array, source: Array) -> None:
     """`convert_into`, for where warnings are off already."""
     step = _STEPS.get((source.dtype, target.dtype)) if target.size >= _FEW else None
     if step is None or not _are_alike(target, source):
-        np.copyto(target, source, casting="unsafe")
+        numpy_functions.copyto(target, source, "unsafe")
     else:
         _in_blocks(step, target.reshape(-1), source.reshape(-1))
 

@@ -12,6 +12,7 @@ from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.promotion import FLOAT, can_convert, promote
 from mindtorch._core.strided import allocate, empty_like
 from mindtorch._support import errors
+from mindtorch._support.numpy_functions import concatenate
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import cast, deliver, deliver_same
 from mindtorch.backends.cpu.view import slice as slice_of
@@ -19,18 +20,13 @@ from mindtorch.backends.cpu.view import unsqueeze, view
 
 Array = np.ndarray
 
-# NumPy first asks whether an argument wants to join arrays itself, which none here does: a quarter of the price of
-# joining two small ones.
-_concatenate = getattr(np.concatenate, "_implementation", np.concatenate)
-
-
 # -------------------- concatenation --------------------
 
 
 def cat(tensors, dim=0, out=None):
     if out is None and tensors and tensors[0].dtype is FLOAT and (tensors[0].ndim < 4 or _is_no_image(tensors[0])):
         try:
-            result = _concatenate(tensors, dim)
+            result = concatenate(tensors, dim)
         except (ValueError, TypeError):
             pass  # sizes that don't fit, or that torch forgives; dtypes that NumPy has no common one for
         else:
@@ -60,7 +56,7 @@ def _cat(tensors: Sequence[Array], dim: int, out: Array | None) -> Array:
         out = allocate(shape, _joined_strides(tensors, shape, dtype.itemsize), dtype)
     else:
         iterator.check_distinct(out)
-    np.concatenate([cast(part, dtype) for part in parts], dim, out=out)
+    concatenate([cast(part, dtype) for part in parts], dim, out=out)
     return out
 
 

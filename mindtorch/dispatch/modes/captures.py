@@ -65,6 +65,7 @@ class OwnTensors:
     __slots__ = (
         *("given", "made", "metas", "depth", "outer", "data", "has_hooks"),
         *("is_left", "requires_grad_outside", "records_outside", "is_reverse", "operands", "of_inference"),
+        "out",
     )
 
     def __init__(self, given: Sequence[Tensor], depth: int, outer: "OwnTensors | None") -> None:
@@ -80,6 +81,7 @@ class OwnTensors:
         self.records_outside = _thread.grad_enabled  # whether grad mode is on around the transform
         self.is_reverse = False  # whether the transform has a graph of its own
         self.of_inference = TensorSet()  # what was made in inference mode, and not only seen again from that
+        self.out: Tensor | None = None  # while the result of an op is put into the `out` of its call
         self.operands: Sequence[Tensor] = ()  # of the op that runs, if any of them is of inference mode
         self.give(given)
 
@@ -227,6 +229,22 @@ def _recording(own: OwnTensors, tensors: Sequence[Tensor]) -> Iterator[None]:
         own.operands = outer
 
 
+def writing_result(out: Tensor) -> AbstractContextManager[None]:
+    """In this block the result of a composite op is put into its `out`, which may be captured: what is refused is a
+    program's in-place op, and this copy is none."""
+    own = _thread.own_tensors
+    return _NOTHING if own is None else _writing_result(own, out)
+
+
+@contextmanager
+def _writing_result(own: OwnTensors, out: Tensor) -> Iterator[None]:
+    outer, own.out = own.out, out
+    try:
+        yield
+    finally:
+        own.out = outer
+
+
 @contextmanager
 def _leaving(own: OwnTensors, requires_grad_outside: Callable[[Tensor], bool]) -> Iterator[None]:
     own.is_left, own.requires_grad_outside = True, requires_grad_outside
@@ -255,7 +273,7 @@ def _is_own(target: Tensor) -> bool:
     """Whether a tensor, or what it is a view of, was given or made (a view that was given is enough), or no transform
     watches."""
     own, meta = _thread.own_tensors, target._mt_meta
-    if own.is_left:
+    if own.is_left or target is own.out:
         return True
     if meta is None or meta.base is None:
         return target in own

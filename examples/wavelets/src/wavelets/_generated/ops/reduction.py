@@ -78,7 +78,8 @@ def energy_out(input, dim=None, keepdim=False, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(energy_out, input, dim, keepdim, out=out)
-    refuse_grad("energy", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("energy", input, out)
     try:
         adopt_result(out, _energy_kernels[type(input_array)](input_array, dim, keepdim, out=out_array))
     except CALL_ERRORS as error:

@@ -99,7 +99,8 @@ def soft_threshold_out(input, threshold, *, out):
         out_array = out._mt_array
     except AttributeError:
         return raise_bad_argument(soft_threshold_out, input, threshold, out=out)
-    refuse_grad("soft_threshold", input, out)
+    if input._mt_edge is not None or out._mt_edge is not None:
+        refuse_grad("soft_threshold", input, out)
     try:
         adopt_result(out, _soft_threshold_kernels[type(input_array)](input_array, threshold, out=out_array))
     except NUMPY_ERRORS as error:
