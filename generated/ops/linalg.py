@@ -914,7 +914,7 @@ def outer_out(input, vec2, *, out):
         return raise_bad_argument(outer_out, input, vec2, out=out)
     if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("outer", input, vec2, out)
-    return write_out(out, composite.outer(input, vec2))
+    return composite.outer_out(input, vec2, out=out)
 
 
 def einsum(equation, tensors, *, path=None):
@@ -997,7 +997,7 @@ def ger_out(input, vec2, *, out):
         return raise_bad_argument(ger_out, input, vec2, out=out)
     if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("ger", input, vec2, out)
-    return write_out(out, composite.ger(input, vec2))
+    return composite.ger_out(input, vec2, out=out)
 
 
 def inner(input, other, *, out=None):

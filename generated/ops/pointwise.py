@@ -3098,7 +3098,7 @@ def square_out(input, *, out):
         return raise_bad_argument(square_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("square", input, out)
-    return write_out(out, composite.square(input))
+    return composite.square_out(input, out=out)
 
 
 _sin_kernels = kernel_table("sin")
@@ -13164,7 +13164,7 @@ def arcsin_out(input, *, out):
         return raise_bad_argument(arcsin_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arcsin", input, out)
-    return write_out(out, composite.arcsin(input))
+    return composite.arcsin_out(input, out=out)
 
 
 def arccos(input, *, out=None):
@@ -13197,7 +13197,7 @@ def arccos_out(input, *, out):
         return raise_bad_argument(arccos_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arccos", input, out)
-    return write_out(out, composite.arccos(input))
+    return composite.arccos_out(input, out=out)
 
 
 def arctan(input, *, out=None):
@@ -13230,7 +13230,7 @@ def arctan_out(input, *, out):
         return raise_bad_argument(arctan_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arctan", input, out)
-    return write_out(out, composite.arctan(input))
+    return composite.arctan_out(input, out=out)
 
 
 def arcsinh(input, *, out=None):
@@ -13263,7 +13263,7 @@ def arcsinh_out(input, *, out):
         return raise_bad_argument(arcsinh_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arcsinh", input, out)
-    return write_out(out, composite.arcsinh(input))
+    return composite.arcsinh_out(input, out=out)
 
 
 def arccosh(input, *, out=None):
@@ -13296,7 +13296,7 @@ def arccosh_out(input, *, out):
         return raise_bad_argument(arccosh_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arccosh", input, out)
-    return write_out(out, composite.arccosh(input))
+    return composite.arccosh_out(input, out=out)
 
 
 def arctanh(input, *, out=None):
@@ -13329,7 +13329,7 @@ def arctanh_out(input, *, out):
         return raise_bad_argument(arctanh_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arctanh", input, out)
-    return write_out(out, composite.arctanh(input))
+    return composite.arctanh_out(input, out=out)
 
 
 def float_power_Tensor_Tensor(input, exponent, *, out=None):
@@ -13526,7 +13526,7 @@ def greater_Tensor_out(input, other, *, out):
         return raise_bad_argument(greater_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("greater", input, other, out)
-    return write_out(out, composite.greater(input, other))
+    return composite.greater_out(input, other, out=out)
 
 
 def greater_Scalar(input, other, *, out=None):
@@ -13598,7 +13598,7 @@ def greater_Scalar_out(input, other, *, out):
         other = scalar_of(other, "greater", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("greater", input, out)
-    return write_out(out, composite.greater(input, other))
+    return composite.greater_out(input, other, out=out)
 
 
 def greater_equal_Tensor(input, other, *, out=None):
@@ -13637,7 +13637,7 @@ def greater_equal_Tensor_out(input, other, *, out):
         return raise_bad_argument(greater_equal_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("greater_equal", input, other, out)
-    return write_out(out, composite.greater_equal(input, other))
+    return composite.greater_equal_out(input, other, out=out)
 
 
 def greater_equal_Scalar(input, other, *, out=None):
@@ -13713,7 +13713,7 @@ def greater_equal_Scalar_out(input, other, *, out):
         other = scalar_of(other, "greater_equal", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("greater_equal", input, out)
-    return write_out(out, composite.greater_equal(input, other))
+    return composite.greater_equal_out(input, other, out=out)
 
 
 def less_Tensor(input, other, *, out=None):
@@ -13752,7 +13752,7 @@ def less_Tensor_out(input, other, *, out):
         return raise_bad_argument(less_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("less", input, other, out)
-    return write_out(out, composite.less(input, other))
+    return composite.less_out(input, other, out=out)
 
 
 def less_Scalar(input, other, *, out=None):
@@ -13824,7 +13824,7 @@ def less_Scalar_out(input, other, *, out):
         other = scalar_of(other, "less", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("less", input, out)
-    return write_out(out, composite.less(input, other))
+    return composite.less_out(input, other, out=out)
 
 
 def less_equal_Tensor(input, other, *, out=None):
@@ -13863,7 +13863,7 @@ def less_equal_Tensor_out(input, other, *, out):
         return raise_bad_argument(less_equal_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("less_equal", input, other, out)
-    return write_out(out, composite.less_equal(input, other))
+    return composite.less_equal_out(input, other, out=out)
 
 
 def less_equal_Scalar(input, other, *, out=None):
@@ -13937,7 +13937,7 @@ def less_equal_Scalar_out(input, other, *, out):
         other = scalar_of(other, "less_equal", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("less_equal", input, out)
-    return write_out(out, composite.less_equal(input, other))
+    return composite.less_equal_out(input, other, out=out)
 
 
 def not_equal_Tensor(input, other, *, out=None):
@@ -13976,7 +13976,7 @@ def not_equal_Tensor_out(input, other, *, out):
         return raise_bad_argument(not_equal_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("not_equal", input, other, out)
-    return write_out(out, composite.not_equal(input, other))
+    return composite.not_equal_out(input, other, out=out)
 
 
 def not_equal_Scalar(input, other, *, out=None):
@@ -14048,7 +14048,7 @@ def not_equal_Scalar_out(input, other, *, out):
         other = scalar_of(other, "not_equal", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("not_equal", input, out)
-    return write_out(out, composite.not_equal(input, other))
+    return composite.not_equal_out(input, other, out=out)
 
 
 def isreal(input):

@@ -16,7 +16,7 @@ from mindtorch._generated import return_types
 from mindtorch._generated.nodes import reduction as nodes
 from mindtorch.autograd._engine.history import check_inplace, edge_of, edges_of, mark_written, rebase, refuse_complex
 from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
-from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable, write_out
+from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import reduction as composite
@@ -746,7 +746,7 @@ def max_other_out(input, other, *, out):
         return raise_bad_argument(max_other_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("max", input, other, out)
-    return write_out(out, composite.max_other(input, other))
+    return composite.max_other_out(input, other, out=out)
 
 
 _min_default_kernels = kernel_table("min")
@@ -926,7 +926,7 @@ def min_other_out(input, other, *, out):
         return raise_bad_argument(min_other_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("min", input, other, out)
-    return write_out(out, composite.min_other(input, other))
+    return composite.min_other_out(input, other, out=out)
 
 
 _aminmax_kernels = kernel_table("aminmax")
@@ -2666,7 +2666,7 @@ def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
         keepdim = bool_of(keepdim, "var", "keepdim", 4)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("var", input, out)
-    return write_out(out, composite.var_dim(input, dim, unbiased, keepdim))
+    return composite.var_dim_out(input, dim, unbiased, keepdim, out=out)
 
 
 _var_correction_kernels = kernel_table("var.correction")
@@ -2809,7 +2809,7 @@ def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
         keepdim = bool_of(keepdim, "std", "keepdim", 4)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("std", input, out)
-    return write_out(out, composite.std_dim(input, dim, unbiased, keepdim))
+    return composite.std_dim_out(input, dim, unbiased, keepdim, out=out)
 
 
 _std_correction_kernels = kernel_table("std.correction")

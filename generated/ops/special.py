@@ -15,7 +15,7 @@ from mindtorch._core.tensor import Tensor, as_operand, new_object, wrap
 from mindtorch._generated.nodes import special as nodes
 from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd._engine.node_base import next_sequence_nr
-from mindtorch.autograd._engine.outputs import recorded, refuse_grad, write_back, write_out
+from mindtorch.autograd._engine.outputs import recorded, refuse_grad, write_back
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import special as composite
@@ -645,7 +645,7 @@ def xlogy_Scalar_Self_out(input, other, *, out):
         input = scalar_of(input, "xlogy", "input", 1)
     if other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("xlogy", other, out)
-    return write_out(out, composite.xlogy_scalar_self(input, other))
+    return composite.xlogy_scalar_self_out(input, other, out=out)
 
 
 def xlogy_Scalar_Other(input, other, *, out=None):
@@ -736,7 +736,7 @@ def xlogy_Scalar_Other_out(input, other, *, out):
         other = scalar_of(other, "xlogy", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("xlogy", input, out)
-    return write_out(out, composite.xlogy_scalar_other(input, other))
+    return composite.xlogy_scalar_other_out(input, other, out=out)
 
 
 _i0_kernels = kernel_table("i0")
@@ -4553,7 +4553,7 @@ def special_multigammaln_out(input, p, *, out):
         p = int_of(p, "special_multigammaln", "p", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_multigammaln", input, out)
-    return write_out(out, composite.multigammaln(input, p))
+    return composite.multigammaln_out(input, p, out=out)
 
 
 def special_expit(input, *, out=None):
@@ -4577,4 +4577,4 @@ def special_expit_out(input, *, out):
         return raise_bad_argument(special_expit_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_expit", input, out)
-    return write_out(out, composite.expit(input))
+    return composite.expit_out(input, out=out)

@@ -233,10 +233,22 @@ def linear_out(input, weight, bias, out):
 
 
 def outer(input, vec2):
+    _check_outer(input, vec2)
+    return input.reshape((input.numel(), 1)) * vec2
+
+
+def outer_out(input, vec2, out):
+    _check_outer(input, vec2)
+    return ops.mul(input.reshape((input.numel(), 1)), vec2, out=out)
+
+
+ger_out = outer_out
+
+
+def _check_outer(input, vec2):
     for name, tensor in (("self", input), ("vec2", vec2)):
         if tensor.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {tensor.ndim}-D")
-    return input.reshape((input.numel(), 1)) * vec2
 
 
 def addr(input, vec1, vec2, beta, alpha):

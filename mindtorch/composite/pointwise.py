@@ -128,6 +128,10 @@ def square_(input: Tensor) -> Tensor:
     return input.pow_(2)
 
 
+def square_out(input: Tensor, out: Tensor) -> Tensor:
+    return ops.pow(input, 2, out=out)
+
+
 def conj_physical(input: Tensor) -> Tensor:
     return ops._conj_physical(input) if input.is_complex() else input
 
@@ -203,6 +207,17 @@ subtract_out = out_forms.of_op("sub")
 divide_out = out_forms.of_op("div")
 divide_mode_out = out_forms.of_op("div")
 arctan2_out = out_forms.of_op("atan2")
+arcsin_out = out_forms.of_op("asin")
+arccos_out = out_forms.of_op("acos")
+arctan_out = out_forms.of_op("atan")
+arcsinh_out = out_forms.of_op("asinh")
+arccosh_out = out_forms.of_op("acosh")
+arctanh_out = out_forms.of_op("atanh")
+greater_out = out_forms.of_op("gt")
+greater_equal_out = out_forms.of_op("ge")
+less_out = out_forms.of_op("lt")
+less_equal_out = out_forms.of_op("le")
+not_equal_out = out_forms.of_op("ne")
 
 
 def absolute(input: Tensor) -> Tensor:

@@ -57,6 +57,10 @@ def min_other(input: Tensor, other: Tensor) -> Tensor:
     return ops.minimum(input, other)
 
 
+max_other_out = out_forms.of_op("maximum")
+min_other_out = out_forms.of_op("minimum")
+
+
 def argsort(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
     return ops.sort(input, dim, descending)[1]
 
@@ -120,12 +124,20 @@ def var_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = Fal
     return ops.var_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
 
 
+def var_dim_out(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False, *, out: Tensor) -> Tensor:
+    return ops.var(input, dim, correction=int(unbiased), keepdim=keepdim, out=out)
+
+
 def std(input: Tensor, unbiased: bool = True) -> Tensor:
     return ops.std_correction(input, dim=None, correction=int(unbiased))
 
 
 def std_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Tensor:
     return ops.std_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
+
+
+def std_dim_out(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False, *, out: Tensor) -> Tensor:
+    return ops.std(input, dim, correction=int(unbiased), keepdim=keepdim, out=out)
 
 
 # -------------------- softmax --------------------

@@ -25,6 +25,18 @@ def expit(input: Tensor) -> Tensor:
     return ops.sigmoid(input)
 
 
+expit_out = out_forms.of_op("sigmoid")
+multigammaln_out = out_forms.of_op("mvlgamma")
+
+
+def xlogy_scalar_self_out(input: complex, other: Tensor, out: Tensor) -> Tensor:
+    return ops.xlogy(float_beside(input, other), other, out=out)
+
+
+def xlogy_scalar_other_out(input: Tensor, other: complex, out: Tensor) -> Tensor:
+    return ops.xlogy(input, float_beside(other, input), out=out)
+
+
 def ndtr(input: Tensor) -> Tensor:
     error = ops.erf(ops.mul_Scalar(input, math.sqrt(0.5)))
     return ops.mul_Scalar(ops.add_Scalar(error, 1), 0.5)
