@@ -125,7 +125,7 @@ def var_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = Fal
 
 
 def var_dim_out(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False, *, out: Tensor) -> Tensor:
-    return ops.var(input, dim, correction=int(unbiased), keepdim=keepdim, out=out)
+    return ops.var_correction_out(input, dim, correction=int(unbiased), keepdim=keepdim, out=out)
 
 
 def std(input: Tensor, unbiased: bool = True) -> Tensor:
@@ -137,7 +137,7 @@ def std_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = Fal
 
 
 def std_dim_out(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False, *, out: Tensor) -> Tensor:
-    return ops.std(input, dim, correction=int(unbiased), keepdim=keepdim, out=out)
+    return ops.std_correction_out(input, dim, correction=int(unbiased), keepdim=keepdim, out=out)
 
 
 # -------------------- softmax --------------------

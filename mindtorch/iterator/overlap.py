@@ -74,6 +74,17 @@ def check_apart(out: Any, inputs: Sequence[Any]) -> None:
             raise memory_shared()
 
 
+def is_at_hand(out: Any, shape: tuple[int, ...], dtype: np.dtype, inputs: Sequence[Any]) -> bool:
+    """Whether a result of this shape and dtype can be written to an array while the inputs are read, and there is
+    nothing to warn of, to refuse or to convert."""
+    if type(out) is not np.ndarray or out.dtype is not dtype or out.shape != shape or not out.flags.c_contiguous:
+        return False
+    for each in inputs:
+        if each is out or (not out.base is None is each.base and may_share_memory(out, each)):
+            return False
+    return True
+
+
 def memory_shared() -> RuntimeError:
     """torch's error for a write to what an input reads."""
     return RuntimeError(

@@ -16,7 +16,7 @@ from mindtorch.backends.cpu.computing import FLOATS, NUMBERS, REAL_NUMBERS, Op, 
 from mindtorch.backends.cpu.elementwise import are_plain, binary
 from mindtorch.backends.cpu.numbers import checked_number
 from mindtorch.backends.cpu.refusals import INTEGER_ADDCDIV, INTEGRAL_OR_BOOL, not_implemented, refused
-from mindtorch.iterator import BLOCK, Builder, Options
+from mindtorch.iterator import BLOCK, Builder, Options, is_at_hand
 
 Array = np.ndarray
 Number = complex
@@ -137,9 +137,12 @@ def _checked_limit(input: Array, limit: Array | Number) -> Array | Number:
 
 
 def where(condition: Array, input: Array, other: Array, out: Array | None = None) -> Array:
-    if out is None and condition.dtype is BOOL and input.dtype is other.dtype and are_plain(input, other):
+    if condition.dtype is BOOL and input.dtype is other.dtype and are_plain(input, other):
         if condition.shape == input.shape == other.shape and input.ndim and condition.flags.c_contiguous:
-            return arithmetic.choose(condition, input, other)
+            if out is None:
+                return arithmetic.choose(condition, input, other)
+            if input.size <= BLOCK // 2 and is_at_hand(out, input.shape, input.dtype, (condition, input, other)):
+                return arithmetic.choose(condition, input, other, out)
     arrays = _as_condition(condition), input, other
     dtype = where_dtype(*arrays)
     if out is not None and out.dtype != dtype:

@@ -58,12 +58,15 @@ class Op:
     plain_numbers: bool = False
     check_overlap: bool = True
     result_dtypes: Mapping[NumpyDtype, NumpyDtype] = field(init=False)  # by the dtype of the computation
+    fits_itself: frozenset[NumpyDtype] = field(init=False)  # dtypes to which results of another dtype are converted
     builders: tuple[Builder, Builder] = field(init=False)  # for several operands and for one
     refuses_early: bool = field(init=False)
 
     def __post_init__(self) -> None:
         results = {dtype: self.result_dtype(dtype) if self.result_dtype else dtype for dtype in self.loops}
         object.__setattr__(self, "result_dtypes", results)
+        fitting = [] if self.same_dtype_out else [each for each in results if can_convert(results[each], each)]
+        object.__setattr__(self, "fits_itself", frozenset(fitting))
         object.__setattr__(self, "builders", tuple([Builder(self._options(is_one)) for is_one in (False, True)]))
         object.__setattr__(self, "refuses_early", any(refusal.early for refusal in self.refusals.values()))
 

@@ -14,7 +14,7 @@ import numpy as np
 from mindtorch._core.fast_path import KINDS, SHORT_CUT_FAILED, Kind
 from mindtorch._core.promotion import FLOAT
 from mindtorch._support.float_errors import run_quietly
-from mindtorch._support.numpy_functions import may_share_memory
+from mindtorch._support.numpy_functions import copyto, may_share_memory
 from mindtorch.backends.cpu.computing import Loop, Op, compute
 from mindtorch.iterator import BLOCK
 from mindtorch.iterator.constants import CONSTANTS
@@ -40,6 +40,9 @@ def unary(op: Op) -> Callable[..., Array]:
                         return run_quietly(loop, input)
                 elif _takes(out, result_dtypes[dtype], input):
                     return run_quietly(loop, input, out=out)
+                elif out is input and dtype in op.fits_itself and out.size <= BLOCK and out.flags.c_contiguous:
+                    copyto(out, run_quietly(loop, input), "unsafe")
+                    return out
             except SHORT_CUT_FAILED:
                 pass
         return compute(op, (input,), out)
@@ -64,6 +67,7 @@ def _plain_unary(loop: Loop, kernel: Callable[..., Array]) -> Callable[..., Arra
 def binary(op: Op) -> Callable[..., Array]:
     """A kernel of an array and an array or a Python number."""
     fast, float_loop, result_dtypes = op.loops, op.loops.get(FLOAT), op.result_dtypes
+    keeps_dtype = op.result_dtype is None
 
     def kernel(input: Array, other: Any, out: Array | None = None) -> Array:
         dtype = input.dtype
@@ -81,8 +85,12 @@ def binary(op: Op) -> Callable[..., Array]:
                     if out is None:
                         return run_quietly(loop, input, operand)
                     if out is input:
-                        if out.dtype is result_dtypes[dtype] and out.base is None is operand.base:
-                            return run_quietly(loop, input, operand, out=out)
+                        if keeps_dtype:
+                            if _is_written_safely(out, operand):
+                                return run_quietly(loop, input, operand, out=out)
+                        elif dtype in op.fits_itself and out.size <= BLOCK and _is_written_safely(out, operand):
+                            copyto(out, run_quietly(loop, input, operand), "unsafe")
+                            return out
                     elif _takes(out, result_dtypes[dtype], input) and _is_alike_or_single(operand, out):
                         return run_quietly(loop, input, operand, out=out)
             except SHORT_CUT_FAILED:
@@ -164,8 +172,15 @@ def _takes(out: Array, result_dtype: np.dtype, input: Array) -> bool:
 
 
 def _is_apart(operand: Array, out: Array) -> bool:
-    """Whether an operand can be read while `out`, which has memory of its own, is written."""
-    return operand.base is None or not may_share_memory(operand, out)
+    """Whether an operand, which is another array, can be read while `out` is written."""
+    return operand.base is None is out.base or not may_share_memory(operand, out)
+
+
+def _is_written_safely(out: Array, operand: Array) -> bool:
+    """Whether the first operand can take the results: its elements lie apart, and the other one elsewhere."""
+    if out.base is None is operand.base:
+        return True
+    return operand is not out and (out.base is None or out.flags.c_contiguous) and not may_share_memory(operand, out)
 
 
 def _is_alike_or_single(operand: Array, out: Array) -> bool:

@@ -24,6 +24,12 @@ Array = np.ndarray
 
 
 def cat(tensors, dim=0, out=None):
+    if out is not None and tensors and iterator.is_at_hand(out, out.shape, FLOAT, tensors):
+        if all([each.dtype is FLOAT for each in tensors]):
+            try:
+                return concatenate(tensors, dim, out)
+            except (ValueError, TypeError):
+                pass  # also if that is not the shape of the result
     if out is None and tensors and tensors[0].dtype is FLOAT and (tensors[0].ndim < 4 or _is_no_image(tensors[0])):
         try:
             result = concatenate(tensors, dim)

@@ -10,26 +10,28 @@ import numpy as np
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF
 from mindtorch._support.float_errors import quiet, run_quietly
+from mindtorch.backends.cpu.casting import deliver
 from mindtorch.backends.cpu.checks import expect_dtype
 from mindtorch.backends.cpu.computing import FLOATS
 from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.refusals import ONLY_FLOATING, not_implemented
 from mindtorch.backends.cpu.summing import add_up
-from mindtorch.iterator import BLOCK, check_distinct
+from mindtorch.iterator import BLOCK, check_distinct, is_at_hand
 
 Array = np.ndarray
 Step = Callable[..., None]
 
 
 def softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = None) -> Array:
-    if out is None and not half_to_float and _is_small(input, dim):
+    if not half_to_float and _is_small(input, dim) and (out is None or is_at_hand(out, input.shape, FLOAT, ())):
         rows = input if input.ndim == 2 else input.reshape(-1, input.shape[-1])
         try:
             result = run_quietly(_small_softmax, rows)
         except RuntimeError:
             result = quiet(_small_softmax, rows)
         if result is not None:
-            return result if input.ndim == 2 else result.reshape(input.shape)
+            result = result if input.ndim == 2 else result.reshape(input.shape)
+            return result if out is None else deliver(result, out)
     return _run("softmax", _softmax_step, (input,), dim, half_to_float, out)
 
 
@@ -58,8 +60,9 @@ def _small_softmax(x: Array) -> Array | None:
 
 
 def log_softmax(input: Array, dim: int, half_to_float: bool, out: Array | None = None) -> Array:
-    if out is None and not half_to_float and _is_small(input, dim):
-        return quiet(_small_log_softmax, input.reshape(-1, input.shape[-1])).reshape(input.shape)
+    if not half_to_float and _is_small(input, dim) and (out is None or is_at_hand(out, input.shape, FLOAT, ())):
+        result = quiet(_small_log_softmax, input.reshape(-1, input.shape[-1])).reshape(input.shape)
+        return result if out is None else deliver(result, out)
     step = partial(_log_softmax_step, rounded_to=input.dtype) if _rounds_logarithm(input, dim) else _log_softmax_step
     return _run("log_softmax", step, (input,), dim, half_to_float, out)
 
