@@ -1,6 +1,7 @@
 """Functions of NumPy without its question whether an argument wants to do the work itself (`__array_function__`).
 
-None of our arrays does, and for a few elements the question is more than half of the price.
+For a few elements the question is more than half of the price. Arrays of other backends do want it, to refuse in words
+of their own: where one may stand, who gets a TypeError here asks NumPy's own function.
 """
 
 import numpy as np

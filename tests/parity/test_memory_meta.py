@@ -1,5 +1,7 @@
 """Tensors on the meta device beside scalars and tensors on the CPU: shapes, strides, dtypes and errors as torch's."""
 
+import warnings
+
 import pytest
 import torch
 
@@ -45,3 +47,21 @@ def run(library, row):
 @pytest.mark.parametrize("row", [each.strip() for each in ROWS.strip().replace("\n", ";").split(";")])
 def test_meta(row):
     assert run(mindtorch, row) == run(torch, row)
+
+
+# Written to `o`, which is on meta although the others are not: refused, in whatever words.
+OUTS = """
+T.cos(v, out=o); T.arctan(v, out=o); T.add(v, v, out=o); T.lt(v, v, out=o); T.cat([v, v], out=o); T.stack([v], out=o)
+T.softmax(v, 0, out=o); T.log_softmax(v, 0, out=o); T.where(v < 0, v, v, out=o); T.cumsum(v, 0, out=o)
+T.gather(v, 0, v.long(), out=o); T.square(v, out=o); T.outer(v, v, out=o); T.tril(v.diag(), out=o)
+T.index_select(v, 0, v.long(), out=o); T.matmul(v.diag(), v, out=o); T.var(v, 0, out=o)
+"""
+
+
+@pytest.mark.parametrize("row", [each.strip() for each in OUTS.strip().replace("\n", ";").split(";")])
+def test_out_on_meta(row):
+    for library in (mindtorch, torch):
+        v, o = library.ones(3), library.empty(3, device="meta")
+        with warnings.catch_warnings(), pytest.raises((RuntimeError, NotImplementedError)):
+            warnings.simplefilter("ignore")
+            eval(row, {"T": library, "v": v, "o": o})

@@ -52,7 +52,10 @@ def converted(array: Array, dtype: np.dtype[Any]) -> Array:
 def convert_into(target: Array, source: Array) -> None:
     """Writes all elements, broadcast, to an array of any dtype."""
     if target.size < _FEW:
-        quiet(numpy_functions.copyto, target, source, "unsafe")
+        try:
+            quiet(numpy_functions.copyto, target, source, "unsafe")
+        except TypeError:
+            np.copyto(target, source, casting="unsafe")
     else:
         quiet(copyto, target, source)
 
@@ -77,7 +80,7 @@ def copyto(target: Array, source: Array) -> None:
     """`convert_into`, for where warnings are off already."""
     step = _STEPS.get((source.dtype, target.dtype)) if target.size >= _FEW else None
     if step is None or not _are_alike(target, source):
-        numpy_functions.copyto(target, source, "unsafe")
+        np.copyto(target, source, casting="unsafe")
     else:
         _in_blocks(step, target.reshape(-1), source.reshape(-1))
 

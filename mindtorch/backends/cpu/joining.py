@@ -62,7 +62,7 @@ def _cat(tensors: Sequence[Array], dim: int, out: Array | None) -> Array:
         out = allocate(shape, _joined_strides(tensors, shape, dtype.itemsize), dtype)
     else:
         iterator.check_distinct(out)
-    concatenate([cast(part, dtype) for part in parts], dim, out=out)
+    np.concatenate([cast(part, dtype) for part in parts], dim, out=out)
     return out
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from mindtorch._support.numpy_functions import copyto, may_share_memory
+from mindtorch._support.numpy_functions import copyto
 
 Array = np.ndarray
 Ints = tuple[int, ...]
@@ -33,12 +33,15 @@ _SPREAD = 1 << 20  # bytes from the first to the last element of the innermost d
 
 def copy_elements(target: Array, source: Array) -> None:
     """np.copyto for arrays of one dtype, which like it reads all before it writes where they share memory."""
-    if source.size >= _LARGE and source.shape == target.shape and not may_share_memory(target, source):
+    if source.size >= _LARGE and source.shape == target.shape and not np.may_share_memory(target, source):
         walk = walk_of(target.shape, target.strides, source.strides, target.itemsize)
         if walk is not None:
             walk.copy(as_strided(target, walk.shape, walk.target), as_strided(source, walk.shape, walk.source))
             return
-    copyto(target, source)
+    try:
+        copyto(target, source)
+    except TypeError:
+        np.copyto(target, source)
 
 
 class _Walk(NamedTuple):
