@@ -193,3 +193,12 @@ def test_writing_few_plain_elements_needs_no_iterator(write, memory, monkeypatch
     x, y = mindtorch.rand(4, 6), mindtorch.rand(4, 6)
     monkeypatch.setattr(Builder, "build", refuse)
     WRITTEN[write](x, y, out)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (3, 2), (1, 1, 1)])
+@pytest.mark.parametrize("op", ["lt_", "logical_and_", "mul_", "atan2_", "add_", "remainder_", "xlogy_", "fmod_"])
+def test_in_place_with_more_dimensions_is_refused(op, shape):
+    tensor = mindtorch.ones(2)
+    with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
+        getattr(tensor, op)(mindtorch.zeros(shape))
+    assert tensor.tolist() == [1.0, 1.0]

@@ -89,8 +89,10 @@ def binary(op: Op) -> Callable[..., Array]:
                             if _is_written_safely(out, operand):
                                 return run_quietly(loop, input, operand, out=out)
                         elif dtype in op.fits_itself and out.size <= BLOCK and _is_written_safely(out, operand):
-                            copyto(out, run_quietly(loop, input, operand), "unsafe")
-                            return out
+                            result = run_quietly(loop, input, operand)
+                            if result.shape == out.shape:
+                                copyto(out, result, "unsafe")
+                                return out
                     elif _takes(out, result_dtypes[dtype], input) and _is_alike_or_single(operand, out):
                         return run_quietly(loop, input, operand, out=out)
             except SHORT_CUT_FAILED:
