@@ -309,7 +309,7 @@ def _loop_of_few_halves(op: Op, operands: tuple[Any, ...], out: Array | None) ->
     dtype, shape = first.dtype, first.shape
     if dtype in op.loops or dtype in op.refusals:
         return None
-    if out is not None and not _is_ready(op, out, [each for each in operands if type(each) is Array]):
+    if out is not None and not _takes(out, _narrow_result(op, dtype), shape, operands):
         return None
     for operand in operands[1:]:
         if type(operand) is Array:
@@ -318,6 +318,13 @@ def _loop_of_few_halves(op: Op, operands: tuple[Any, ...], out: Array | None) ->
         elif type(operand) is not float and type(operand) is not int or not shape or 0 in shape or 1 in shape:
             return None
     return op.loops.get(FLOAT)
+
+
+def _takes(out: Array, dtype: NumpyDtype, shape: tuple[int, ...], operands: tuple[Any, ...]) -> bool:
+    """Whether a result can be copied to an array as it is, once all operands are read."""
+    if type(out) is not Array or out.dtype is not dtype or out.shape != shape or not out.flags.c_contiguous:
+        return False
+    return _is_apart(out, [each for each in operands if type(each) is Array and each is not out])
 
 
 def _run_few_halves(op: Op, loop: Loop, operands: tuple[Any, ...], out: Array | None, *params: Any) -> Array:
@@ -335,9 +342,13 @@ def _run_few_halves(op: Op, loop: Loop, operands: tuple[Any, ...], out: Array | 
             values.append(kept_constant(operand, dtype).astype(FLOAT))
     result = np.asarray(loop(*values, *params))
     if out is None:
-        return halves.astype(result, dtype if op.result_dtype is None else op.result_dtype(dtype))
+        return halves.astype(result, _narrow_result(op, dtype))
     halves.copyto(out, result)
     return out
+
+
+def _narrow_result(op: Op, dtype: NumpyDtype) -> NumpyDtype:
+    return dtype if op.result_dtype is None else op.result_dtype(dtype)
 
 
 def _run_halves(loop: Loop, iterator: TensorIterator, params: tuple[Any, ...]) -> None:
