@@ -278,7 +278,7 @@ KERNELS = {
     "_linalg_slogdet": rules.matrices("_linalg_slogdet", "first"),
     "_linalg_solve_ex": rules.matrices("_linalg_solve_ex", "first"),
     "linalg_lu_factor_ex": rules.matrices("linalg_lu_factor_ex", "first"),
-    "lu_unpack": rules.matrices("lu_unpack", "first"),
+    "lu_unpack": rules.one_by_one("lu_unpack", "first"),
     "linalg_lu": rules.one_by_one("linalg_lu", "first"),
     "linalg_lu_solve": rules.one_by_one("linalg_lu_solve", "first"),
     "linalg_solve_triangular": rules.matrices("linalg_solve_triangular", "first"),
