@@ -23,7 +23,7 @@ LAPACK = {"f": "s", "d": "d", "F": "c", "D": "z"}
 
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, out=None):
     check_unpacked(LU_data, LU_pivots, unpack_pivots)
-    exchange = lower = upper = np.empty(0, LU_data.dtype)
+    exchange, lower, upper = (np.empty(0, LU_data.dtype) for _ in range(3))
     if unpack_pivots:
         exchange = exchanges(_fitting_pivots(LU_pivots, LU_data), LU_data.shape[-2], LU_data.dtype)
     if unpack_data:

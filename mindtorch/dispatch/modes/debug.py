@@ -35,7 +35,7 @@ ON = os.environ.get("MINDTORCH_DEBUG") == "1"
 
 # Their result may have the memory of an input, though they are no views: autograd need not know, as nobody uses that
 # input again.
-_MAY_SHARE = frozenset(("_unsafe_view",))
+_MAY_SHARE = frozenset(("_unsafe_view", "unsafe_split", "unsafe_split_with_sizes"))
 # They change what autograd knows of a tensor, and leave its elements as they are.
 _WRITE_NOTHING = frozenset(("detach_",))
 # What their kernels give besides the result differs on the CPU from the meta backend, as in torch.
