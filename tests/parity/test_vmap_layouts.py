@@ -87,6 +87,11 @@ ONE_DNN = Cause(
     "torch runs oneDNN's layer for one sample after the other and stacks the gradients of the weights; here they are "
     "those of the products that the layer is made of, which are transposed.",
 )
+SOLUTIONS_OF_SAMPLES = Cause(
+    FREE,
+    "torch solves the systems of all samples at once, and the solutions lie column by column; here each sample is "
+    "solved by itself, and the solutions are stacked in rows.",
+)
 
 TABLE = Table(
     Known("_embedding_bag", "results last, results reversed", STRIDES_OF_BAGS),
@@ -105,6 +110,7 @@ TABLE = Table(
     Known("convolution_backward", "gradients first, gradients last", TURNED_CONVOLUTION),
     Known("fractional_max_pool2d_backward", "results last, results reversed", STRIDES_OF_PLANES),
     Known("fractional_max_pool3d_backward", "results last, results reversed", STRIDES_OF_VOLUMES),
+    Known("linalg_lu_solve", "results last, results reversed, gradients first, gradients last", SOLUTIONS_OF_SAMPLES),
     Known("lstm.input", "gradients last", ONE_DNN),
     Known("native_batch_norm_backward", "gradients first, gradients last", ORDER_OF_TERMS_OF_BATCHES),
     Known("native_layer_norm_backward", "gradients last", ORDER_OF_TERMS_OF_LAYERS),
