@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -76,7 +77,7 @@ class History:
 
 def load_data(test_share: float = 0.2):
     """The digits as two datasets, for training and for testing, shuffled by the global generator."""
-    digits = load_digits()
+    digits: Any = load_digits()
     images = torch.from_numpy((digits.images / 16.0).astype(np.float32)).unsqueeze(1)
     labels = torch.from_numpy(digits.target.astype(np.int64))
     everything = torch.utils.data.TensorDataset(images, labels)
@@ -175,7 +176,8 @@ def save_and_reload(model, path: Path):
 def draw(history: History, model, test_set, path: Path) -> None:
     """One picture: the curves of training, and test images with what the model says about them."""
     figure = plt.figure(figsize=(12, 4.2), layout="constrained")
-    curves, pictures = figure.subfigures(1, 2, width_ratios=[1.35, 1])
+    parts: Any = figure.subfigures(1, 2, width_ratios=[1.35, 1])
+    curves, pictures = parts
     loss_axes, accuracy_axes = curves.subplots(1, 2)
     draw_losses(loss_axes, history.losses)
     draw_accuracies(accuracy_axes, history)
