@@ -6,6 +6,7 @@ from itertools import groupby
 
 import pytest
 
+import mindtorch
 from mindtorch._support import warnings
 from tests import daily
 
@@ -87,6 +88,12 @@ def nothing_said_yet(monkeypatch):
     """Warnings that come once in a program come once in a test."""
     monkeypatch.setattr(warnings, "_given", set())
     monkeypatch.setattr(warnings, "_always", False)
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    """A test draws the same numbers alone, in any order and on any day."""
+    mindtorch.default_generator.manual_seed(0)
 
 
 @pytest.fixture

@@ -111,7 +111,7 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Start the stream of a seed that nobody can guess and return the seed."""
+        """Start the stream of a seed from the operating system's entropy and return the seed."""
         seed = secrets.randbits(64)
         self._seed_with(seed)
         return seed
@@ -252,6 +252,7 @@ def checked_seed(seed: Any) -> int:
 
 
 default_generator = Generator()
+default_generator.seed()  # without `manual_seed` no two processes draw the same numbers
 
 
 def manual_seed(seed: int) -> Generator:
@@ -263,7 +264,7 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Start the default generator's stream of a seed that nobody can guess and return the seed."""
+    """Start the default generator's stream of a seed from the operating system's entropy and return the seed."""
     return default_generator.seed()
 
 

@@ -38,3 +38,9 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(autouse=True, scope="session")
 def one_thread():
     torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def both_seeded(seeded):
+    """Both libraries draw the same numbers."""
+    torch.default_generator.manual_seed(0)

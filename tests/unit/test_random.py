@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -9,16 +11,14 @@ import mindtorch as torch
 from mindtorch._core.generator import DEFAULT_SEED
 
 
-@pytest.fixture(autouse=True)
-def keep_default_generator():
-    state = torch.get_rng_state()
-    yield
-    torch.set_rng_state(state)
-
-
 class TestGenerator:
     def test_default_seed(self):
         assert torch.Generator().initial_seed() == DEFAULT_SEED
+
+    def test_no_two_processes_draw_the_same(self):
+        program = "import mindtorch as torch; print(torch.initial_seed(), torch.rand(4).tolist())"
+        first, second = (subprocess.check_output([sys.executable, "-c", program]) for _ in range(2))
+        assert first != second
 
     @pytest.mark.parametrize(("seed", "initial"), [(5, 5), (-1, 2**64 - 1), (2**63, 2**63)])
     def test_manual_seed(self, seed, initial):

@@ -105,7 +105,9 @@ def default_of(index: int) -> NpuGenerator:
     """The generator that a device's ops use when they are given none."""
     if index not in _defaults:
         generator = NpuGenerator(numbered(index))
-        if npu.first_seed is not None:
+        if npu.first_seed is None:
+            generator.seed()
+        else:
             generator.manual_seed(npu.first_seed)
         return _defaults.setdefault(index, generator)
     return _defaults[index]
