@@ -94,7 +94,7 @@ def _send(stream: IO[bytes], message: Any) -> None:
 
 
 def serve(libraries: Sequence[str]) -> None:
-    """Answer until nobody asks any more. What a library prints goes where errors go."""
+    """Answer until there are no more requests. What a library prints goes where errors go."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sides = {name: Side(import_module(name)) for name in libraries}

@@ -1,7 +1,7 @@
 """Storage: the memory that a tensor and its views look at.
 
 Nothing is stored for it in a tensor. The root buffer of the tensor's array is the storage; an object for it is made
-when somebody asks, and the same object is given as long as it lives.
+on demand, and the same object is given as long as it lives.
 """
 
 import sys
@@ -230,7 +230,7 @@ class UntypedStorage:
         return self
 
     def grow(self, nbytes: int, has_tenants: bool = True) -> None:
-        """Move to larger memory. Without other tensors than the caller's on the storage nobody has to be told."""
+        """Move to larger memory. Without other tensors than the caller's on the storage no tensor has to be told."""
         memory = _zeros(nbytes)
         memory[: self.nbytes()] = self.bytes_view()
         self._move(memory, has_tenants)
@@ -384,7 +384,7 @@ def _part_of_buffer(buffer: Any, byte_order: str | None, count: int, offset: int
 
 # -------------------- the storage of an array --------------------
 
-# The storages that somebody holds, by the id of their root: asking twice gives the same object.
+# The storages that are referred to, by the id of their root: asking twice gives the same object.
 _storages: WeakValueDictionary[int, UntypedStorage] = WeakValueDictionary()
 
 

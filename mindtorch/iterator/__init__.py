@@ -22,6 +22,7 @@ from mindtorch.iterator.overlap import check_apart as check_apart
 from mindtorch.iterator.overlap import check_distinct as check_distinct
 from mindtorch.iterator.overlap import check_overlap as check_overlap
 from mindtorch.iterator.overlap import check_shared as check_shared
+from mindtorch.iterator.overlap import is_apart as is_apart
 from mindtorch.iterator.overlap import is_at_hand as is_at_hand
 from mindtorch.iterator.overlap import is_expanded as is_expanded
 from mindtorch.iterator.overlap import is_same_view as is_same_view

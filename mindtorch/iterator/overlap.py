@@ -79,8 +79,16 @@ def is_at_hand(out: Any, shape: tuple[int, ...], dtype: np.dtype, inputs: Sequen
     nothing to warn of, to refuse or to convert."""
     if type(out) is not np.ndarray or out.dtype is not dtype or out.shape != shape or not out.flags.c_contiguous:
         return False
+    return is_apart(out, inputs)
+
+
+def is_apart(out: np.ndarray, inputs: Sequence[np.ndarray]) -> bool:
+    """Whether an array can be written while the inputs are read.
+
+    Surely, when all own their memory; arrays that begin at a cache line don't, so their bounds are compared.
+    """
     for each in inputs:
-        if each is out or (not out.base is None is each.base and may_share_memory(out, each)):
+        if each is out or ((out.base is not None or each.base is not None) and may_share_memory(out, each)):
             return False
     return True
 

@@ -180,14 +180,14 @@ def test_gradients_cross_devices():
     assert x.grad.device == x.device and x.grad.tolist() == [8, 8, 8]
 
 
-# -------------------- copies that nobody waits for --------------------
+# -------------------- copies without waiting --------------------
 
 
 @pytest.mark.skipif(DEVICE != "npu", reason="about its pinned memory")
 @pytest.mark.parametrize("count", [3, 1000, 100_000])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_what_is_written_after_a_copy(count, dtype):
-    """Memory that is not pinned may be written at once; pinned memory that nobody has any more is not given away."""
+    """Memory that is not pinned may be written at once; pinned memory without references is not given away."""
     source = torch.arange(count, dtype=torch.float32)
     expected = source.to(dtype, copy=True)
     target = torch.empty(count, dtype=dtype, device=DEVICE)

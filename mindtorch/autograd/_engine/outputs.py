@@ -126,7 +126,7 @@ def _write(out: Any, result: Any) -> None:
 
 
 def _copy(target: Any, source: Any) -> Any:
-    """`target.copy_(source)`. If nobody looks at the call and there is nothing to record, its kernel does all of it."""
+    """`target.copy_(source)`. Its kernel does it if no mode intercepts the call and nothing is recorded."""
     if state.interceptors or target._mt_edge is not None or source._mt_edge is not None:
         return target.copy_(source)
     array = target._mt_array

@@ -144,3 +144,19 @@ def check_asked_dtype(function: str, own: np.dtype[Any], dtype: Dtype | None) ->
             f"linalg.{function}: the dtype of the input ({FROM_NUMPY[own].storage_name}) should be convertible without "
             f"narrowing to the specified dtype ({asked})"
         )
+
+
+def check_fit(op: str, A: np.ndarray, B: np.ndarray, left: bool) -> None:
+    """Refuses the sides of a linear system whose sizes do not match."""
+    if A.shape[-1] != B.shape[-2 if left else -1]:
+        sizes = [f"{each.shape[-2]}x{each.shape[-1]}" for each in (A, B)]
+        equation = "AX = B" if left else "XA = B"
+        raise RuntimeError(
+            f"{op}: Incompatible shapes of A and B for the equation {equation} ({sizes[0]} and {sizes[1]})"
+        )
+
+
+def check_static_size(size: int) -> None:
+    """Refuses numbers of rows that `nonzero_static` cannot give."""
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")

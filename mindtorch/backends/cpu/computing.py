@@ -14,10 +14,9 @@ import numpy as np
 
 from mindtorch._core.promotion import BFLOAT16, BOOL, COMPLEX, DOUBLE, FLOAT, HALF, INTEGRAL, can_convert, common_dtype
 from mindtorch._support.float_errors import quiet
-from mindtorch._support.numpy_functions import may_share_memory
 from mindtorch.backends.cpu import halves
 from mindtorch.backends.cpu.refusals import Refusal, no_loop
-from mindtorch.iterator import BLOCK, Builder, Options, Plan, TensorIterator, may_share
+from mindtorch.iterator import BLOCK, Builder, Options, Plan, TensorIterator, is_apart, is_at_hand, may_share
 from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
@@ -105,7 +104,7 @@ def compute(op: Op, operands: tuple[Any, ...], out: Array | None = None, *params
         if out is None:
             result = quiet(loop, *arrays, *params)
             return result if type(result) is Array else np.asarray(result)
-        if out is arrays[0] and op.result_dtype is None and _is_apart(out, arrays[1:]):
+        if out is arrays[0] and op.result_dtype is None and is_apart(out, arrays[1:]):
             return quiet(loop, *arrays, *params, out=out)
         if (writer := _writer(op, loop, out, arrays[0].shape, arrays)) is not None:
             return quiet(writer, *arrays, *params, out=out)
@@ -202,24 +201,13 @@ def _writer(op: Op, loop: Loop, out: Any, shape: tuple[int, ...], operands: list
     if type(out) is not Array or out.shape != shape or out.size > BLOCK or not out.flags.c_contiguous:
         return None
     dtype, is_ufunc = operands[0].dtype, type(loop) is np.ufunc
-    if not _is_apart(out, [each for each in operands if each is not out] if is_ufunc else operands):
+    if not is_apart(out, [each for each in operands if each is not out] if is_ufunc else operands):
         return None
     result_dtype = op.result_dtypes[dtype]
     if out.dtype is result_dtype:
         return loop
     converts = is_ufunc and not op.builders[len(operands) == 1].options.same_dtype_out
     return partial(loop, casting="unsafe") if converts and can_convert(result_dtype, out.dtype) else None
-
-
-def _is_apart(out: Array, operands: list[Array]) -> bool:
-    """Whether an array can be written while the operands are read.
-
-    Surely, when all own their memory; arrays that begin at a cache line don't, so their bounds are compared.
-    """
-    for each in operands:
-        if each is out or ((out.base is not None or each.base is not None) and may_share_memory(out, each)):
-            return False
-    return True
 
 
 def refuse(op: Op, dtype: NumpyDtype, early: bool) -> None:
@@ -309,8 +297,10 @@ def _loop_of_few_halves(op: Op, operands: tuple[Any, ...], out: Array | None) ->
     dtype, shape = first.dtype, first.shape
     if dtype in op.loops or dtype in op.refusals:
         return None
-    if out is not None and not _takes(out, _narrow_result(op, dtype), shape, operands):
-        return None
+    if out is not None:
+        others = [each for each in operands if type(each) is Array and each is not out]
+        if not is_at_hand(out, shape, _narrow_result(op, dtype), others):
+            return None
     for operand in operands[1:]:
         if type(operand) is Array:
             if operand.dtype is not dtype or operand.shape != shape or not operand.flags.c_contiguous:
@@ -318,13 +308,6 @@ def _loop_of_few_halves(op: Op, operands: tuple[Any, ...], out: Array | None) ->
         elif type(operand) is not float and type(operand) is not int or not shape or 0 in shape or 1 in shape:
             return None
     return op.loops.get(FLOAT)
-
-
-def _takes(out: Array, dtype: NumpyDtype, shape: tuple[int, ...], operands: tuple[Any, ...]) -> bool:
-    """Whether a result can be copied to an array as it is, once all operands are read."""
-    if type(out) is not Array or out.dtype is not dtype or out.shape != shape or not out.flags.c_contiguous:
-        return False
-    return _is_apart(out, [each for each in operands if type(each) is Array and each is not out])
 
 
 def _run_few_halves(op: Op, loop: Loop, operands: tuple[Any, ...], out: Array | None, *params: Any) -> Array:

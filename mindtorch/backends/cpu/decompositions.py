@@ -11,13 +11,10 @@ import numpy as np
 from mindtorch._core.promotion import INT32, complex_of, real_of
 from mindtorch._support import errors
 from mindtorch._support.float_errors import quiet
-from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu.casting import cast, deliver, deliver_castables, deliver_same
-from mindtorch.backends.cpu.checks import no_eigenvalues, not_implemented, scalar_name
-from mindtorch.backends.cpu.lu_factors import LAPACK, exchanges, permutation, triangles
+from mindtorch.backends.cpu.checks import check_fit, no_eigenvalues, not_implemented, scalar_name
+from mindtorch.backends.cpu.lu_factors import exchanges, lapack_routine, permutation, triangles
 from mindtorch.backends.cpu.precision import widen
-
-lapack = lazy("scipy.linalg.lapack")
 
 Array = np.ndarray
 Outs = Sequence[Array] | None
@@ -136,7 +133,7 @@ def _by_lapack(matrix: Array) -> tuple[Array, Array] | None:
     """L and U in one matrix, and the exchanged rows; None unless each matrix is far from a singular one."""
     if not matrix.size:
         return None
-    factorize = getattr(lapack, LAPACK[matrix.dtype.char] + "getrf")
+    factorize = lapack_routine("getrf", matrix.dtype)
     packed, pivots = np.empty(matrix.shape, matrix.dtype), np.empty((*matrix.shape[:-2], min(matrix.shape[-2:])), INT32)
     for place in np.ndindex(*matrix.shape[:-2]):
         packed[place], exchanged, _ = factorize(matrix[place])
@@ -263,15 +260,6 @@ def _without_batch(array: Array, batch: tuple[int, ...], own: tuple[int, ...]) -
 def is_vector_for(A: Array, B: Array) -> bool:
     """Whether B is a batch of vectors, not of matrices."""
     return B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
-
-
-def check_fit(op: str, A: Array, B: Array, left: bool) -> None:
-    if A.shape[-1] != B.shape[-2 if left else -1]:
-        sizes = [f"{each.shape[-2]}x{each.shape[-1]}" for each in (A, B)]
-        equation = "AX = B" if left else "XA = B"
-        raise RuntimeError(
-            f"{op}: Incompatible shapes of A and B for the equation {equation} ({sizes[0]} and {sizes[1]})"
-        )
 
 
 def _solved(matrix: Array, right: Array) -> tuple[Array, Array, Array, Array]:

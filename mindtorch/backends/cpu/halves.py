@@ -127,7 +127,7 @@ def _in_blocks(step: Any, target: Array, source: Array) -> None:
 
 class _Scratch(threading.local):
     """Memory for the blocks that are converted, which stays in the cache and with the thread: the system takes as long
-    to hand it out anew as the conversion takes. While it is used it is not here, so that nobody else gets it."""
+    to hand it out anew as the conversion takes. While it is used it is not here, so that no other thread gets it."""
 
     def __init__(self) -> None:
         self.rows: list[Array] = []

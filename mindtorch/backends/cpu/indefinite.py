@@ -12,7 +12,7 @@ from mindtorch._support.float_errors import quiet
 from mindtorch.backends.cpu.casting import deliver_same
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.decompositions import check_square, columns_of
-from mindtorch.backends.cpu.lu_factors import LAPACK, lapack
+from mindtorch.backends.cpu.lu_factors import lapack_routine
 
 Array = np.ndarray
 
@@ -50,9 +50,9 @@ def _check_float(op: str, matrix: Array) -> None:
 
 def _factorize(matrices: Array, is_hermitian: bool, factors: Array, pivots: Array, info: Array) -> None:
     """The lower triangles of L and D, without what LAPACK leaves above them."""
-    name = LAPACK[matrices.dtype.char] + ("hetrf" if is_hermitian else "sytrf")
-    factorize, rows = getattr(lapack, name), matrices.shape[-1]
-    space = int(getattr(lapack, name + "_lwork")(rows, lower=1)[0].real)
+    name, rows = "hetrf" if is_hermitian else "sytrf", matrices.shape[-1]
+    factorize = lapack_routine(name, matrices.dtype)
+    space = int(lapack_routine(name + "_lwork", matrices.dtype)(rows, lower=1)[0].real)
     is_lower = np.tri(rows, dtype=bool)
     for place in np.ndindex(*matrices.shape[:-2]):
         packed, pivots[place], info[place] = factorize(matrices[place], lower=1, lwork=space)

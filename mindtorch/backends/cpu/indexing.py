@@ -22,7 +22,7 @@ from mindtorch.backends.cpu.advanced import (
     result_shape,
 )
 from mindtorch.backends.cpu.casting import deliver
-from mindtorch.backends.cpu.checks import not_implemented, scalar_name
+from mindtorch.backends.cpu.checks import check_static_size, not_implemented, scalar_name
 from mindtorch.backends.cpu.halves import convert_into
 from mindtorch.backends.cpu.joining import cat as cat
 from mindtorch.backends.cpu.joining import flip as flip
@@ -265,8 +265,7 @@ def nonzero(input, out=None):
 
 def nonzero_static(input, size, fill_value=-1):
     """The first `size` of these places, filled up where there are fewer."""
-    if size < 0:
-        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    check_static_size(size)
     result = np.full((size, input.ndim), fill_value, _INT64)
     if input.ndim and input.size:
         places = _first_nonzero(input, size)

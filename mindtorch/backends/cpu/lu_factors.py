@@ -4,19 +4,26 @@ A pivot is the number, from 1 on, of the row that was exchanged with the row of 
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from mindtorch._core.promotion import INT32
 from mindtorch._support.lazy import lazy
 from mindtorch.backends.cpu.casting import deliver_same
-from mindtorch.backends.cpu.checks import not_implemented, scalar_name
+from mindtorch.backends.cpu.checks import check_fit, not_implemented, scalar_name
 
-lapack = lazy("scipy.linalg.lapack")
+_lapack = lazy("scipy.linalg.lapack")
 
 Array = np.ndarray
 
-LAPACK = {"f": "s", "d": "d", "F": "c", "D": "z"}
+_PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
+
+
+def lapack_routine(name: str, dtype: np.dtype) -> Callable[..., tuple]:
+    """LAPACK's routine for arrays of a dtype."""
+    return getattr(_lapack, _PREFIXES[dtype.char] + name)
+
 
 # -------------------- parts --------------------
 
@@ -126,7 +133,7 @@ def _solutions(LU: Array, pivots: Array, B: Array, adjoint: bool) -> Array:
         return result
     factors, right = np.broadcast_to(LU, (*batch, rows, rows)), np.broadcast_to(B, result.shape)
     exchanged = np.broadcast_to(pivots - 1, (*batch, rows))
-    solve = getattr(lapack, LAPACK[LU.dtype.char] + "getrs")
+    solve = lapack_routine("getrs", LU.dtype)
     for place in np.ndindex(*batch):
         result[place] = solve(factors[place], exchanged[place], right[place], 2 if adjoint else 0)[0]
     return result
@@ -161,7 +168,9 @@ def check_system(LU: Array, pivots: Array, B: Array, left: bool) -> None:
             "torch.linalg.lu_solve: A must be batches of square matrices, but they are "
             f"{LU.shape[-2]} by {LU.shape[-1]} matrices"
         )
-    _check_right(LU, B, left)
+    if B.ndim < 2:
+        raise RuntimeError("linalg.lu_solve: The input tensor B must have at least 2 dimensions.")
+    check_fit("linalg.lu_solve", LU, B, left)
     if not pivots.ndim:
         raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     if LU.shape[-1] != pivots.shape[-1]:
@@ -170,15 +179,4 @@ def check_system(LU: Array, pivots: Array, B: Array, left: bool) -> None:
         raise RuntimeError(
             "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
             f"{list(pivots.shape)} instead"
-        )
-
-
-def _check_right(A: Array, B: Array, left: bool) -> None:
-    if B.ndim < 2:
-        raise RuntimeError("linalg.lu_solve: The input tensor B must have at least 2 dimensions.")
-    if A.shape[-1] != B.shape[-2 if left else -1]:
-        equation = "AX = B" if left else "XA = B"
-        raise RuntimeError(
-            f"linalg.lu_solve: Incompatible shapes of A and B for the equation {equation} "
-            f"({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})"
         )

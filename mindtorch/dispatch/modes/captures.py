@@ -216,33 +216,24 @@ def recording(tensors: Sequence[Tensor]) -> AbstractContextManager[None]:
     they may keep one of inference mode."""
     own = _thread.own_tensors
     is_asked = own is not None and _thread.grad_enabled and any([each.is_inference() for each in tensors])
-    return _recording(own, tensors) if is_asked else _NOTHING
-
-
-@contextmanager
-def _recording(own: OwnTensors, tensors: Sequence[Tensor]) -> Iterator[None]:
-    outer = own.operands
-    own.operands = tensors
-    try:
-        yield
-    finally:
-        own.operands = outer
+    return _set(own, "operands", tensors) if is_asked else _NOTHING
 
 
 def writing_result(out: Tensor) -> AbstractContextManager[None]:
     """In this block the result of a composite op is put into its `out`, which may be captured: what is refused is a
     program's in-place op, and this copy is none."""
     own = _thread.own_tensors
-    return _NOTHING if own is None else _writing_result(own, out)
+    return _NOTHING if own is None else _set(own, "out", out)
 
 
 @contextmanager
-def _writing_result(own: OwnTensors, out: Tensor) -> Iterator[None]:
-    outer, own.out = own.out, out
+def _set(own: OwnTensors, field: str, value: Any) -> Iterator[None]:
+    outer = getattr(own, field)
+    setattr(own, field, value)
     try:
         yield
     finally:
-        own.out = outer
+        setattr(own, field, outer)
 
 
 @contextmanager

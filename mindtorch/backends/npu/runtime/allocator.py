@@ -325,8 +325,7 @@ class Pool:
                 usage.gone_size += block.size
                 usage.gone_requested += block.requested
             if moments is None:
-                block.state = IN_BIN
-                block.bin.append(block)
+                _put_back(block)
             else:
                 self._begin_waiting(block, moments)
 
@@ -335,25 +334,13 @@ class Pool:
         count = small.came - small.gone
         size = small.came_size - small.gone_size
         requested = small.came_requested - small.gone_requested
-        if count > small.peak_count:
-            small.peak_count = count
-        if size > small.peak_size:
-            small.peak_size = size
-        if requested > small.peak_requested:
-            small.peak_requested = requested
+        small.note(count, size, requested)
         if large.came:
-            large.peak_count = max(large.peak_count, large.count)
-            large.peak_size = max(large.peak_size, large.size)
-            large.peak_requested = max(large.peak_requested, large.requested)
+            large.note(large.count, large.size, large.requested)
             count += large.count
             size += large.size
             requested += large.requested
-        if count > total.peak_count:
-            total.peak_count = count
-        if size > total.peak_size:
-            total.peak_size = size
-        if requested > total.peak_requested:
-            total.peak_requested = requested
+        total.note(count, size, requested)
 
     def _begin_waiting(self, block: Block, moments: list[Event]) -> None:
         """Other streams may be using it: it is free when they have passed these moments."""
@@ -365,8 +352,7 @@ class Pool:
     def _end_waiting(self, block: Block) -> None:
         for figures in (self.total, self._figures_of(block)):
             figures.waiting.remove(block.size)
-        block.state = IN_BIN
-        block.bin.append(block)
+        _put_back(block)
 
     def _look_at_events(self) -> None:
         for _ in range(len(self._waiting)):
@@ -405,6 +391,11 @@ class Pool:
                 blocks.append(block)
                 block = block.after
             yield blocks
+
+
+def _put_back(block: Block) -> None:
+    block.state = IN_BIN
+    block.bin.append(block)
 
 
 def _moments(streams: Iterable[Stream]) -> list[Event]:

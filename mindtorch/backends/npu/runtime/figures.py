@@ -60,6 +60,15 @@ class Usage:
     def requested(self) -> int:
         return self.came_requested - self.gone_requested
 
+    def note(self, count: int, size: int, requested: int) -> None:
+        """What is in use now counts as a peak if it is one."""
+        if count > self.peak_count:
+            self.peak_count = count
+        if size > self.peak_size:
+            self.peak_size = size
+        if requested > self.peak_requested:
+            self.peak_requested = requested
+
     def reset_peaks(self) -> None:
         self.peak_count, self.peak_size, self.peak_requested = self.count, self.size, self.requested
 
