@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..model import Derivative, Formula, Model
+from ..model import Derivative, Formula, Model, SavedValue
 from ..render import python_module, render, tuple_of
 from .names import op_reference
 
@@ -55,6 +55,7 @@ class NodeClass:
 
     ``tensors``  the saved tensors and lists of tensors, which the formulas use as local variables
     ``values``   the fields for numbers, shapes and the like
+    ``facts``    what torch calls those of them that are facts about a tensor, None where it does not show them
     ``keepers``  the places of the edges for which tensors are saved, where none may be
     ``results``  the gradients in the order of the edges
     """
@@ -63,6 +64,7 @@ class NodeClass:
     schema: str
     tensors: tuple[str, ...]
     values: tuple[str, ...]
+    facts: dict[str, str | None]
     keepers: tuple[str, ...]
     parameters: str
     gradients: tuple[Gradient, ...]
@@ -89,8 +91,9 @@ class NodeClass:
 # What a reader of a module meets in each class.
 _GUIDE = """\
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 
@@ -122,16 +125,27 @@ def _node_class(model: Model, derivative: Derivative) -> NodeClass:
     formulas = [formula for formula in derivative.backward if formula.kind != "non_differentiable"]
     gradients = tuple(_gradient(model, derivative, formula) for formula in formulas)
     tensors = [use.value.name for use in (*derivative.saved_before, *derivative.saved_after)]
+    values = [use.value for use in derivative.saved if use.value.kind in ("value", "metadata")]
     return NodeClass(
         name=derivative.node,
         schema=str(derivative.op.schema),
         tensors=tuple(tensors),
-        values=tuple(f'"{use.value.field}"' for use in derivative.saved if use.value.kind in ("value", "metadata")),
+        values=tuple(f'"{value.field}"' for value in values),
+        facts={value.field: _fact_shown(value) for value in values if value.kind == "metadata"},
         keepers=_keepers(derivative),
         parameters="*grads" if _has_several_grads(derivative) else "grad",
         gradients=_in_edge_order(derivative, gradients),
         results=tuple(f"*{edge.name}_grad" if edge.type.is_list else f"{edge.name}_grad" for edge in derivative.edges),
     )
+
+
+# What torch calls the facts about a tensor that are kept in its place. It does not show the others.
+_SHOWN_FACTS = {"shape": "sym_sizes", "numel()": "sym_numel", "stride()": "sym_strides"}
+
+
+def _fact_shown(value: SavedValue) -> str | None:
+    shown = _SHOWN_FACTS.get(value.attribute)
+    return f"{value.name}_{shown}" if shown else None
 
 
 def _keepers(derivative: Derivative) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 """The backward steps of the factory ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
@@ -15,7 +16,7 @@ from mindtorch.dispatch import ops
 
 
 class CloneBackward0(Node):
-    """clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor"""
+    schema = "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor"
 
     __slots__ = ()
 
@@ -26,7 +27,7 @@ class CloneBackward0(Node):
 
 
 class CopyBackwards(Node):
-    """copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)"""
+    schema = "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -37,9 +38,11 @@ class CopyBackwards(Node):
 
 
 class ToCopyBackward0(Node):
-    """_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"""
+    schema = "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor"
 
     __slots__ = ("self_device",)
+
+    facts = {"self_device": None}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -48,7 +51,7 @@ class ToCopyBackward0(Node):
 
 
 class FillBackward0(Node):
-    """fill.Scalar(Tensor self, Scalar value) -> Tensor"""
+    schema = "fill.Scalar(Tensor self, Scalar value) -> Tensor"
 
     __slots__ = ()
 
@@ -59,7 +62,7 @@ class FillBackward0(Node):
 
 
 class FillBackward2(Node):
-    """fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"""
+    schema = "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -70,7 +73,7 @@ class FillBackward2(Node):
 
 
 class FillBackward1(Node):
-    """fill.Tensor(Tensor self, Tensor value) -> Tensor"""
+    schema = "fill.Tensor(Tensor self, Tensor value) -> Tensor"
 
     __slots__ = ()
 
@@ -81,7 +84,7 @@ class FillBackward1(Node):
 
 
 class FillBackward3(Node):
-    """fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)"""
+    schema = "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -92,7 +95,7 @@ class FillBackward3(Node):
 
 
 class ZeroBackward0(Node):
-    """zero_(Tensor(a!) self) -> Tensor(a!)"""
+    schema = "zero_(Tensor(a!) self) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -103,7 +106,7 @@ class ZeroBackward0(Node):
 
 
 class ComplexBackward0(Node):
-    """complex(Tensor real, Tensor imag) -> Tensor"""
+    schema = "complex(Tensor real, Tensor imag) -> Tensor"
 
     __slots__ = ()
 
@@ -114,7 +117,7 @@ class ComplexBackward0(Node):
 
 
 class PolarBackward0(Node):
-    """polar(Tensor abs, Tensor angle) -> Tensor"""
+    schema = "polar(Tensor abs, Tensor angle) -> Tensor"
 
     __slots__ = ()
 

@@ -3,8 +3,9 @@
 """The backward steps of the fft ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
@@ -15,7 +16,7 @@ from mindtorch.dispatch import ops
 
 
 class FftC2CBackward0(Node):
-    """_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor"""
+    schema = "_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor"
 
     __slots__ = ("dim", "normalization", "forward")
 
@@ -26,9 +27,11 @@ class FftC2CBackward0(Node):
 
 
 class FftR2CBackward0(Node):
-    """_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor"""
+    schema = "_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor"
 
     __slots__ = ("dim", "normalization", "onesided", "self_shape")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -37,7 +40,7 @@ class FftR2CBackward0(Node):
 
 
 class FftC2RBackward0(Node):
-    """_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor"""
+    schema = "_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor"
 
     __slots__ = ("dim", "normalization")
 

@@ -3,8 +3,9 @@
 """The backward steps of the indexing ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
@@ -31,9 +32,11 @@ from mindtorch.dispatch import ops
 
 
 class IndexBackward0(Node):
-    """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
+    schema = "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"
 
     __slots__ = ("self_shape",)
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     saved = ("indices",)
 
@@ -45,7 +48,7 @@ class IndexBackward0(Node):
 
 
 class IndexPutBackward0(Node):
-    """index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"""
+    schema = "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"
 
     __slots__ = ("accumulate",)
 
@@ -62,9 +65,11 @@ class IndexPutBackward0(Node):
 
 
 class IndexSelectBackward0(Node):
-    """index_select(Tensor self, int dim, Tensor index) -> Tensor"""
+    schema = "index_select(Tensor self, int dim, Tensor index) -> Tensor"
 
     __slots__ = ("self_shape", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     saved = ("index",)
 
@@ -76,7 +81,7 @@ class IndexSelectBackward0(Node):
 
 
 class IndexAddBackward0(Node):
-    """index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"""
+    schema = "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"
 
     __slots__ = ("dim", "alpha")
 
@@ -95,7 +100,7 @@ class IndexAddBackward0(Node):
 
 
 class GatherBackward0(Node):
-    """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"""
+    schema = "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -109,7 +114,7 @@ class GatherBackward0(Node):
 
 
 class ScatterBackward0(Node):
-    """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
+    schema = "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -126,7 +131,7 @@ class ScatterBackward0(Node):
 
 
 class ScatterBackward1(Node):
-    """scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
+    schema = "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -140,7 +145,7 @@ class ScatterBackward1(Node):
 
 
 class ScatterAddBackward0(Node):
-    """scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
+    schema = "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -156,7 +161,7 @@ class ScatterAddBackward0(Node):
 
 
 class ScatterReduceBackward0(Node):
-    """scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"""
+    schema = "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"
 
     __slots__ = ("dim", "reduce", "include_self")
 
@@ -170,7 +175,7 @@ class ScatterReduceBackward0(Node):
 
 
 class IndexReduceBackward0(Node):
-    """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"""
+    schema = "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"
 
     __slots__ = ("dim", "reduce", "include_self")
 
@@ -184,9 +189,11 @@ class IndexReduceBackward0(Node):
 
 
 class PutBackward0(Node):
-    """put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"""
+    schema = "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"
 
     __slots__ = ("accumulate", "source_shape")
+
+    facts = {"source_shape": "source_sym_sizes"}
 
     saved = ("index", "source")
 
@@ -201,7 +208,7 @@ class PutBackward0(Node):
 
 
 class MaskedSelectBackward0(Node):
-    """masked_select(Tensor self, Tensor mask) -> Tensor"""
+    schema = "masked_select(Tensor self, Tensor mask) -> Tensor"
 
     __slots__ = ()
 
@@ -215,9 +222,11 @@ class MaskedSelectBackward0(Node):
 
 
 class MaskedScatterBackward0(Node):
-    """masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor"""
+    schema = "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor"
 
     __slots__ = ("source_shape",)
+
+    facts = {"source_shape": "source_sym_sizes"}
 
     saved = ("mask",)
 
@@ -232,9 +241,11 @@ class MaskedScatterBackward0(Node):
 
 
 class CatBackward0(Node):
-    """cat(Tensor[] tensors, int dim=0) -> Tensor"""
+    schema = "cat(Tensor[] tensors, int dim=0) -> Tensor"
 
     __slots__ = ("tensors_shapes", "dim")
+
+    facts = {"tensors_shapes": None}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -244,7 +255,7 @@ class CatBackward0(Node):
 
 
 class StackBackward0(Node):
-    """stack(Tensor[] tensors, int dim=0) -> Tensor"""
+    schema = "stack(Tensor[] tensors, int dim=0) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -256,9 +267,11 @@ class StackBackward0(Node):
 
 
 class BlockDiagBackward0(Node):
-    """block_diag(Tensor[] tensors) -> Tensor"""
+    schema = "block_diag(Tensor[] tensors) -> Tensor"
 
     __slots__ = ("tensors_shapes",)
+
+    facts = {"tensors_shapes": None}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -268,9 +281,11 @@ class BlockDiagBackward0(Node):
 
 
 class RepeatBackward0(Node):
-    """repeat(Tensor self, SymInt[] repeats) -> Tensor"""
+    schema = "repeat(Tensor self, SymInt[] repeats) -> Tensor"
 
     __slots__ = ("repeats", "self_shape")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -279,7 +294,7 @@ class RepeatBackward0(Node):
 
 
 class FlipBackward0(Node):
-    """flip(Tensor self, int[] dims) -> Tensor"""
+    schema = "flip(Tensor self, int[] dims) -> Tensor"
 
     __slots__ = ("dims",)
 
@@ -290,7 +305,7 @@ class FlipBackward0(Node):
 
 
 class RollBackward0(Node):
-    """roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"""
+    schema = "roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"
 
     __slots__ = ("shifts", "dims")
 
@@ -301,7 +316,7 @@ class RollBackward0(Node):
 
 
 class TrilBackward0(Node):
-    """tril(Tensor self, SymInt diagonal=0) -> Tensor"""
+    schema = "tril(Tensor self, SymInt diagonal=0) -> Tensor"
 
     __slots__ = ("diagonal",)
 
@@ -312,7 +327,7 @@ class TrilBackward0(Node):
 
 
 class TriuBackward0(Node):
-    """triu(Tensor self, SymInt diagonal=0) -> Tensor"""
+    schema = "triu(Tensor self, SymInt diagonal=0) -> Tensor"
 
     __slots__ = ("diagonal",)
 
@@ -323,7 +338,7 @@ class TriuBackward0(Node):
 
 
 class DiagEmbedBackward0(Node):
-    """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
+    schema = "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"
 
     __slots__ = ("offset", "dim1", "dim2")
 
@@ -334,7 +349,7 @@ class DiagEmbedBackward0(Node):
 
 
 class SelectBackwardBackward0(Node):
-    """select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"""
+    schema = "select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor"
 
     __slots__ = ("dim", "index")
 
@@ -345,7 +360,7 @@ class SelectBackwardBackward0(Node):
 
 
 class SliceBackwardBackward0(Node):
-    """slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor"""
+    schema = "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt step) -> Tensor"
 
     __slots__ = ("dim", "start", "end", "step")
 
@@ -356,7 +371,7 @@ class SliceBackwardBackward0(Node):
 
 
 class DiagonalBackwardBackward0(Node):
-    """diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor"""
+    schema = "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor"
 
     __slots__ = ("offset", "dim1", "dim2")
 
@@ -367,7 +382,7 @@ class DiagonalBackwardBackward0(Node):
 
 
 class UnfoldBackwardBackward0(Node):
-    """unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor"""
+    schema = "unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor"
 
     __slots__ = ("dim", "size", "step")
 
@@ -378,7 +393,7 @@ class UnfoldBackwardBackward0(Node):
 
 
 class Rot90Backward0(Node):
-    """rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor"""
+    schema = "rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor"
 
     __slots__ = ("k", "dims")
 
@@ -389,7 +404,7 @@ class Rot90Backward0(Node):
 
 
 class IndexFillBackward0(Node):
-    """index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"""
+    schema = "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -403,7 +418,7 @@ class IndexFillBackward0(Node):
 
 
 class IndexCopyBackward0(Node):
-    """index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"""
+    schema = "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -420,7 +435,7 @@ class IndexCopyBackward0(Node):
 
 
 class TakeBackward0(Node):
-    """take(Tensor self, Tensor index) -> Tensor"""
+    schema = "take(Tensor self, Tensor index) -> Tensor"
 
     __slots__ = ()
 

@@ -3,8 +3,9 @@
 """The backward steps of the linalg ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
@@ -39,9 +40,11 @@ from mindtorch.dispatch import ops
 
 
 class MmBackward0(Node):
-    """mm(Tensor self, Tensor mat2) -> Tensor"""
+    schema = "mm(Tensor self, Tensor mat2) -> Tensor"
 
     __slots__ = ("self_stride", "mat2_stride")
+
+    facts = {"self_stride": "self_sym_strides", "mat2_stride": "mat2_sym_strides"}
 
     saved = ("mat2", "self")
 
@@ -58,7 +61,7 @@ class MmBackward0(Node):
 
 
 class BmmBackward0(Node):
-    """bmm(Tensor self, Tensor mat2) -> Tensor"""
+    schema = "bmm(Tensor self, Tensor mat2) -> Tensor"
 
     __slots__ = ()
 
@@ -77,7 +80,7 @@ class BmmBackward0(Node):
 
 
 class MvBackward0(Node):
-    """mv(Tensor self, Tensor vec) -> Tensor"""
+    schema = "mv(Tensor self, Tensor vec) -> Tensor"
 
     __slots__ = ()
 
@@ -93,7 +96,7 @@ class MvBackward0(Node):
 
 
 class DotBackward0(Node):
-    """dot(Tensor self, Tensor tensor) -> Tensor"""
+    schema = "dot(Tensor self, Tensor tensor) -> Tensor"
 
     __slots__ = ()
 
@@ -109,9 +112,11 @@ class DotBackward0(Node):
 
 
 class AddmmBackward0(Node):
-    """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    schema = "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
 
     __slots__ = ("beta", "mat1_stride", "alpha", "mat2_stride")
+
+    facts = {"mat1_stride": "mat1_sym_strides", "mat2_stride": "mat2_sym_strides"}
 
     saved = ("mat1", "mat2")
 
@@ -129,7 +134,7 @@ class AddmmBackward0(Node):
 
 
 class BaddbmmBackward0(Node):
-    """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    schema = "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
 
     __slots__ = ("beta", "alpha")
 
@@ -149,7 +154,7 @@ class BaddbmmBackward0(Node):
 
 
 class AddmvBackward0(Node):
-    """addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    schema = "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
 
     __slots__ = ("beta", "alpha")
 
@@ -169,7 +174,7 @@ class AddmvBackward0(Node):
 
 
 class AddbmmBackward0(Node):
-    """addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    schema = "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
 
     __slots__ = ("beta", "alpha")
 
@@ -189,7 +194,7 @@ class AddbmmBackward0(Node):
 
 
 class AddrBackward0(Node):
-    """addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    schema = "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
 
     __slots__ = ("beta", "alpha")
 
@@ -209,7 +214,7 @@ class AddrBackward0(Node):
 
 
 class VdotBackward0(Node):
-    """vdot(Tensor self, Tensor other) -> Tensor"""
+    schema = "vdot(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -225,9 +230,11 @@ class VdotBackward0(Node):
 
 
 class TraceBackward0(Node):
-    """trace(Tensor self) -> Tensor"""
+    schema = "trace(Tensor self) -> Tensor"
 
     __slots__ = ("self_shape",)
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -236,7 +243,7 @@ class TraceBackward0(Node):
 
 
 class LinalgInvExBackward0(Node):
-    """linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"""
+    schema = "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"
 
     __slots__ = ()
 
@@ -250,7 +257,7 @@ class LinalgInvExBackward0(Node):
 
 
 class LinalgDetBackward0(Node):
-    """_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)"""
+    schema = "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)"
 
     __slots__ = ()
 
@@ -264,7 +271,7 @@ class LinalgDetBackward0(Node):
 
 
 class LinalgSlogdetBackward0(Node):
-    """_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)"""
+    schema = "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)"
 
     __slots__ = ()
 
@@ -278,9 +285,11 @@ class LinalgSlogdetBackward0(Node):
 
 
 class LinalgSolveExBackward0(Node):
-    """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""
+    schema = "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"
 
     __slots__ = ("B_shape", "left")
+
+    facts = {"B_shape": "B_sym_sizes"}
 
     saved = ("A", "result")
 
@@ -292,7 +301,7 @@ class LinalgSolveExBackward0(Node):
 
 
 class LinalgLuFactorExBackward0(Node):
-    """linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)"""
+    schema = "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)"
 
     __slots__ = ()
 
@@ -306,9 +315,11 @@ class LinalgLuFactorExBackward0(Node):
 
 
 class LuUnpackBackward0(Node):
-    """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
+    schema = "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"
 
     __slots__ = ("LU_data_shape",)
+
+    facts = {"LU_data_shape": "LU_data_sym_sizes"}
 
     def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
@@ -317,7 +328,7 @@ class LuUnpackBackward0(Node):
 
 
 class LinalgLuBackward0(Node):
-    """linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)"""
+    schema = "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)"
 
     __slots__ = ()
 
@@ -331,7 +342,7 @@ class LinalgLuBackward0(Node):
 
 
 class LinalgLuSolveBackward0(Node):
-    """linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor"""
+    schema = "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor"
 
     __slots__ = ("left", "adjoint")
 
@@ -345,7 +356,7 @@ class LinalgLuSolveBackward0(Node):
 
 
 class LinalgSolveTriangularBackward0(Node):
-    """linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor"""
+    schema = "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor"
 
     __slots__ = ("upper", "left", "unitriangular")
 
@@ -359,7 +370,7 @@ class LinalgSolveTriangularBackward0(Node):
 
 
 class TriangularSolveBackward0(Node):
-    """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""
+    schema = "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"
 
     __slots__ = ("upper", "transpose", "unitriangular")
 
@@ -375,7 +386,7 @@ class TriangularSolveBackward0(Node):
 
 
 class LinalgCholeskyExBackward0(Node):
-    """linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"""
+    schema = "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"
 
     __slots__ = ("upper",)
 
@@ -389,7 +400,7 @@ class LinalgCholeskyExBackward0(Node):
 
 
 class CholeskyBackward0(Node):
-    """cholesky(Tensor self, bool upper=False) -> Tensor"""
+    schema = "cholesky(Tensor self, bool upper=False) -> Tensor"
 
     __slots__ = ("upper",)
 
@@ -403,7 +414,7 @@ class CholeskyBackward0(Node):
 
 
 class CholeskySolveBackward0(Node):
-    """cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor"""
+    schema = "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor"
 
     __slots__ = ("upper",)
 
@@ -417,7 +428,7 @@ class CholeskySolveBackward0(Node):
 
 
 class CholeskyInverseBackward0(Node):
-    """cholesky_inverse(Tensor self, bool upper=False) -> Tensor"""
+    schema = "cholesky_inverse(Tensor self, bool upper=False) -> Tensor"
 
     __slots__ = ("upper",)
 
@@ -431,7 +442,7 @@ class CholeskyInverseBackward0(Node):
 
 
 class LinalgQrBackward0(Node):
-    """linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)"""
+    schema = "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)"
 
     __slots__ = ("mode",)
 
@@ -445,7 +456,7 @@ class LinalgQrBackward0(Node):
 
 
 class GeqrfBackward0(Node):
-    """geqrf(Tensor self) -> (Tensor a, Tensor tau)"""
+    schema = "geqrf(Tensor self) -> (Tensor a, Tensor tau)"
 
     __slots__ = ()
 
@@ -456,7 +467,7 @@ class GeqrfBackward0(Node):
 
 
 class LinalgHouseholderProductBackward0(Node):
-    """linalg_householder_product(Tensor input, Tensor tau) -> Tensor"""
+    schema = "linalg_householder_product(Tensor input, Tensor tau) -> Tensor"
 
     __slots__ = ()
 
@@ -470,7 +481,7 @@ class LinalgHouseholderProductBackward0(Node):
 
 
 class OrmqrBackward0(Node):
-    """ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor"""
+    schema = "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor"
 
     __slots__ = ("left", "transpose")
 
@@ -484,7 +495,7 @@ class OrmqrBackward0(Node):
 
 
 class LinalgSvdBackward0(Node):
-    """_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"""
+    schema = "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"
 
     __slots__ = ()
 
@@ -498,7 +509,7 @@ class LinalgSvdBackward0(Node):
 
 
 class LinalgEighBackward0(Node):
-    """_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+    schema = '_linalg_eigh(Tensor A, str UPLO="L", bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)'
 
     __slots__ = ()
 
@@ -512,9 +523,11 @@ class LinalgEighBackward0(Node):
 
 
 class LinalgEigBackward0(Node):
-    """linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+    schema = "linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"
 
     __slots__ = ("self_is_complex",)
+
+    facts = {"self_is_complex": None}
 
     saved = ("eigenvalues", "eigenvectors")
 
@@ -526,7 +539,7 @@ class LinalgEigBackward0(Node):
 
 
 class LinalgMatrixExpBackward0(Node):
-    """linalg_matrix_exp(Tensor self) -> Tensor"""
+    schema = "linalg_matrix_exp(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -540,7 +553,7 @@ class LinalgMatrixExpBackward0(Node):
 
 
 class LinalgPinvBackward0(Node):
-    """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor"""
+    schema = "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor"
 
     __slots__ = ()
 
@@ -554,7 +567,7 @@ class LinalgPinvBackward0(Node):
 
 
 class LinalgLstsqBackward0(Node):
-    """linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)"""
+    schema = "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)"
 
     __slots__ = ()
 
@@ -568,7 +581,7 @@ class LinalgLstsqBackward0(Node):
 
 
 class LinalgCrossBackward0(Node):
-    """linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor"""
+    schema = "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -587,7 +600,7 @@ class LinalgCrossBackward0(Node):
 
 
 class CdistBackward0(Node):
-    """_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"""
+    schema = "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"
 
     __slots__ = ("p",)
 
@@ -601,7 +614,7 @@ class CdistBackward0(Node):
 
 
 class PdistBackward0(Node):
-    """_pdist_forward(Tensor self, float p=2) -> Tensor"""
+    schema = "_pdist_forward(Tensor self, float p=2) -> Tensor"
 
     __slots__ = ("p",)
 

@@ -3,8 +3,9 @@
 """The backward steps of the loss ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
@@ -27,7 +28,7 @@ from mindtorch.dispatch import ops
 
 
 class NllLossBackward0(Node):
-    """nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
+    schema = "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"
 
     __slots__ = ("reduction", "ignore_index")
 
@@ -41,7 +42,7 @@ class NllLossBackward0(Node):
 
 
 class NllLossBackwardBackward0(Node):
-    """nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
+    schema = "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"
 
     __slots__ = ("reduction", "ignore_index")
 
@@ -58,7 +59,7 @@ class NllLossBackwardBackward0(Node):
 
 
 class NllLoss2DBackward0(Node):
-    """nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"""
+    schema = "nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"
 
     __slots__ = ("reduction", "ignore_index")
 
@@ -72,7 +73,7 @@ class NllLoss2DBackward0(Node):
 
 
 class NllLoss2DBackwardBackward0(Node):
-    """nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"""
+    schema = "nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight) -> Tensor"
 
     __slots__ = ("reduction", "ignore_index")
 
@@ -89,7 +90,7 @@ class NllLoss2DBackwardBackward0(Node):
 
 
 class MseLossBackward0(Node):
-    """mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"""
+    schema = "mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor"
 
     __slots__ = ("reduction",)
 
@@ -106,7 +107,7 @@ class MseLossBackward0(Node):
 
 
 class MseLossBackwardBackward0(Node):
-    """mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor"""
+    schema = "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor"
 
     __slots__ = ("reduction",)
 
@@ -124,7 +125,7 @@ class MseLossBackwardBackward0(Node):
 
 
 class SmoothL1LossBackward0(Node):
-    """smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor"""
+    schema = "smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor"
 
     __slots__ = ("reduction", "beta")
 
@@ -141,7 +142,9 @@ class SmoothL1LossBackward0(Node):
 
 
 class SmoothL1LossBackwardBackward0(Node):
-    """smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor"""
+    schema = (
+        "smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor"
+    )
 
     __slots__ = ("beta", "reduction")
 
@@ -167,7 +170,7 @@ class SmoothL1LossBackwardBackward0(Node):
 
 
 class HuberLossBackward0(Node):
-    """huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor"""
+    schema = "huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor"
 
     __slots__ = ("reduction", "delta")
 
@@ -184,7 +187,7 @@ class HuberLossBackward0(Node):
 
 
 class BinaryCrossEntropyBackward0(Node):
-    """binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
+    schema = "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"
 
     __slots__ = ("reduction",)
 
@@ -201,7 +204,7 @@ class BinaryCrossEntropyBackward0(Node):
 
 
 class BinaryCrossEntropyBackwardBackward0(Node):
-    """binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"""
+    schema = "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"
 
     __slots__ = ("reduction",)
 
@@ -219,7 +222,7 @@ class BinaryCrossEntropyBackwardBackward0(Node):
 
 
 class BinaryCrossEntropyWithLogitsBackward0(Node):
-    """binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor"""
+    schema = "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor"
 
     __slots__ = ("reduction",)
 
@@ -244,7 +247,7 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
 
 
 class CtcLossBackward0(Node):
-    """_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"""
+    schema = "_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"
 
     __slots__ = ("input_lengths", "target_lengths", "blank", "zero_infinity")
 
@@ -270,7 +273,7 @@ class CtcLossBackward0(Node):
 
 
 class CtcLossBackward1(Node):
-    """_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"""
+    schema = "_ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"
 
     __slots__ = ("blank", "zero_infinity")
 

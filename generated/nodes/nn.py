@@ -3,8 +3,9 @@
 """The backward steps of the nn ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
@@ -34,7 +35,7 @@ from mindtorch.dispatch import ops
 
 
 class ConvolutionBackward0(Node):
-    """convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"""
+    schema = "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"
 
     __slots__ = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
 
@@ -59,7 +60,7 @@ class ConvolutionBackward0(Node):
 
 
 class ConvolutionBackwardBackward0(Node):
-    """convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+    schema = "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
 
     __slots__ = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
 
@@ -87,7 +88,7 @@ class ConvolutionBackwardBackward0(Node):
 
 
 class MaxPool2DWithIndicesBackward0(Node):
-    """max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
+    schema = "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
 
     __slots__ = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
@@ -105,7 +106,7 @@ class MaxPool2DWithIndicesBackward0(Node):
 
 
 class MaxPool2DWithIndicesBackwardBackward0(Node):
-    """max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
+    schema = "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"
 
     __slots__ = ()
 
@@ -119,7 +120,7 @@ class MaxPool2DWithIndicesBackwardBackward0(Node):
 
 
 class AvgPool2DBackward0(Node):
-    """avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
+    schema = "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"
 
     __slots__ = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
 
@@ -144,7 +145,7 @@ class AvgPool2DBackward0(Node):
 
 
 class AvgPool2DBackwardBackward0(Node):
-    """avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
+    schema = "avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"
 
     __slots__ = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
 
@@ -170,7 +171,7 @@ class AvgPool2DBackwardBackward0(Node):
 
 
 class AdaptiveAvgPool2DBackward0(Node):
-    """_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"""
+    schema = "_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"
 
     __slots__ = ()
 
@@ -184,9 +185,11 @@ class AdaptiveAvgPool2DBackward0(Node):
 
 
 class AdaptiveAvgPool2DBackwardBackward0(Node):
-    """_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor"""
+    schema = "_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor"
 
     __slots__ = ("grad_output_shape",)
+
+    facts = {"grad_output_shape": "grad_output_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -198,7 +201,7 @@ class AdaptiveAvgPool2DBackwardBackward0(Node):
 
 
 class NativeBatchNormBackward0(Node):
-    """native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"""
+    schema = "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"
 
     __slots__ = ("training", "eps")
 
@@ -223,7 +226,7 @@ class NativeBatchNormBackward0(Node):
 
 
 class NativeBatchNormBackwardBackward0(Node):
-    """native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+    schema = "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
 
     __slots__ = ("train", "eps")
 
@@ -250,7 +253,7 @@ class NativeBatchNormBackwardBackward0(Node):
 
 
 class NativeLayerNormBackward0(Node):
-    """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"""
+    schema = "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"
 
     __slots__ = ("normalized_shape",)
 
@@ -273,7 +276,7 @@ class NativeLayerNormBackward0(Node):
 
 
 class NativeLayerNormBackwardBackward0(Node):
-    """native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"""
+    schema = "native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
 
     __slots__ = ("normalized_shape",)
 
@@ -289,7 +292,7 @@ class NativeLayerNormBackwardBackward0(Node):
 
 
 class AffineGridGeneratorBackward0(Node):
-    """affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor"""
+    schema = "affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor"
 
     __slots__ = ("size", "align_corners")
 
@@ -300,7 +303,7 @@ class AffineGridGeneratorBackward0(Node):
 
 
 class GridSampler2DBackward0(Node):
-    """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+    schema = "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"
 
     __slots__ = ("interpolation_mode", "padding_mode", "align_corners")
 
@@ -322,7 +325,7 @@ class GridSampler2DBackward0(Node):
 
 
 class GridSampler2DBackwardBackward0(Node):
-    """grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
+    schema = "grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"
 
     __slots__ = ("interpolation_mode", "padding_mode", "align_corners")
 
@@ -338,7 +341,7 @@ class GridSampler2DBackwardBackward0(Node):
 
 
 class GridSampler3DBackward0(Node):
-    """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"""
+    schema = "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"
 
     __slots__ = ("interpolation_mode", "padding_mode", "align_corners")
 
@@ -360,7 +363,7 @@ class GridSampler3DBackward0(Node):
 
 
 class GridSampler3DBackwardBackward0(Node):
-    """grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"""
+    schema = "grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)"
 
     __slots__ = ("interpolation_mode", "padding_mode", "align_corners")
 
@@ -376,9 +379,11 @@ class GridSampler3DBackwardBackward0(Node):
 
 
 class EmbeddingBackward0(Node):
-    """embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"""
+    schema = "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"
 
     __slots__ = ("weight_shape", "padding_idx", "scale_grad_by_freq", "sparse")
+
+    facts = {"weight_shape": "weight_sym_sizes"}
 
     saved = ("indices",)
 
@@ -394,7 +399,7 @@ class EmbeddingBackward0(Node):
 
 
 class EmbeddingDenseBackwardBackward0(Node):
-    """embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"""
+    schema = "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"
 
     __slots__ = ("padding_idx",)
 
@@ -408,9 +413,11 @@ class EmbeddingDenseBackwardBackward0(Node):
 
 
 class EmbeddingBagBackward0(Node):
-    """_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"""
+    schema = "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"
 
     __slots__ = ("weight_shape", "scale_grad_by_freq", "mode", "sparse", "padding_idx")
+
+    facts = {"weight_shape": "weight_sym_sizes"}
 
     saved = ("indices", "offsets", "per_sample_weights", "weight", "result1", "result2", "result3")
 
@@ -448,7 +455,7 @@ class EmbeddingBagBackward0(Node):
 
 
 class EmbeddingBagBackwardBackward0(Node):
-    """_embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor"""
+    schema = "_embedding_bag_backward(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size, Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, int padding_idx=-1) -> Tensor"
 
     __slots__ = ()
 
@@ -459,7 +466,7 @@ class EmbeddingBagBackwardBackward0(Node):
 
 
 class NativeDropoutBackward0(Node):
-    """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"""
+    schema = "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)"
 
     __slots__ = ("p", "train")
 
@@ -473,7 +480,7 @@ class NativeDropoutBackward0(Node):
 
 
 class ConstantPadNdBackward0(Node):
-    """constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"""
+    schema = "constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor"
 
     __slots__ = ("pad",)
 
@@ -484,7 +491,7 @@ class ConstantPadNdBackward0(Node):
 
 
 class ScaledDotProductFlashAttentionForCpuBackward0(Node):
-    """_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)"""
+    schema = "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)"
 
     __slots__ = ("is_causal", "scale")
 
@@ -498,9 +505,11 @@ class ScaledDotProductFlashAttentionForCpuBackward0(Node):
 
 
 class UpsampleNearest1DBackward0(Node):
-    """upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
+    schema = "upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"
 
     __slots__ = ("output_size", "self_shape", "scales")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -509,7 +518,7 @@ class UpsampleNearest1DBackward0(Node):
 
 
 class UpsampleNearest1DBackwardBackward0(Node):
-    """upsample_nearest1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
+    schema = "upsample_nearest1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"
 
     __slots__ = ("output_size", "scales")
 
@@ -520,9 +529,13 @@ class UpsampleNearest1DBackwardBackward0(Node):
 
 
 class UpsampleNearest2DBackward0(Node):
-    """upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = (
+        "upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"
+    )
 
     __slots__ = ("output_size", "self_shape", "scales_h", "scales_w")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -531,7 +544,7 @@ class UpsampleNearest2DBackward0(Node):
 
 
 class UpsampleNearest2DBackwardBackward0(Node):
-    """upsample_nearest2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "upsample_nearest2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "scales_h", "scales_w")
 
@@ -542,9 +555,11 @@ class UpsampleNearest2DBackwardBackward0(Node):
 
 
 class UpsampleNearest3DBackward0(Node):
-    """upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "self_shape", "scales_d", "scales_h", "scales_w")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -557,7 +572,7 @@ class UpsampleNearest3DBackward0(Node):
 
 
 class UpsampleNearest3DBackwardBackward0(Node):
-    """upsample_nearest3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "upsample_nearest3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "scales_d", "scales_h", "scales_w")
 
@@ -568,9 +583,11 @@ class UpsampleNearest3DBackwardBackward0(Node):
 
 
 class UpsampleNearestExact1DBackward0(Node):
-    """_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"""
+    schema = "_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"
 
     __slots__ = ("output_size", "self_shape", "scales")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -579,7 +596,7 @@ class UpsampleNearestExact1DBackward0(Node):
 
 
 class UpsampleNearestExact1DBackwardBackward0(Node):
-    """_upsample_nearest_exact1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"""
+    schema = "_upsample_nearest_exact1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) -> Tensor"
 
     __slots__ = ("output_size", "scales")
 
@@ -590,9 +607,11 @@ class UpsampleNearestExact1DBackwardBackward0(Node):
 
 
 class UpsampleNearestExact2DBackward0(Node):
-    """_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "self_shape", "scales_h", "scales_w")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -605,7 +624,7 @@ class UpsampleNearestExact2DBackward0(Node):
 
 
 class UpsampleNearestExact2DBackwardBackward0(Node):
-    """_upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "_upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "scales_h", "scales_w")
 
@@ -616,9 +635,11 @@ class UpsampleNearestExact2DBackwardBackward0(Node):
 
 
 class UpsampleNearestExact3DBackward0(Node):
-    """_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "self_shape", "scales_d", "scales_h", "scales_w")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -631,7 +652,7 @@ class UpsampleNearestExact3DBackward0(Node):
 
 
 class UpsampleNearestExact3DBackwardBackward0(Node):
-    """_upsample_nearest_exact3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "_upsample_nearest_exact3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "scales_d", "scales_h", "scales_w")
 
@@ -642,9 +663,11 @@ class UpsampleNearestExact3DBackwardBackward0(Node):
 
 
 class UpsampleLinear1DBackward0(Node):
-    """upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor"""
+    schema = "upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor"
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -655,7 +678,7 @@ class UpsampleLinear1DBackward0(Node):
 
 
 class UpsampleLinear1DBackwardBackward0(Node):
-    """upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, float? scales=None) -> Tensor"""
+    schema = "upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, float? scales=None) -> Tensor"
 
     __slots__ = ("output_size", "align_corners", "scales")
 
@@ -666,9 +689,11 @@ class UpsampleLinear1DBackwardBackward0(Node):
 
 
 class UpsampleBilinear2DBackward0(Node):
-    """upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -681,7 +706,7 @@ class UpsampleBilinear2DBackward0(Node):
 
 
 class UpsampleBilinear2DBackwardBackward0(Node):
-    """upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
 
@@ -692,9 +717,11 @@ class UpsampleBilinear2DBackwardBackward0(Node):
 
 
 class UpsampleTrilinear3DBackward0(Node):
-    """upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales_d", "scales_h", "scales_w")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -707,7 +734,7 @@ class UpsampleTrilinear3DBackward0(Node):
 
 
 class UpsampleTrilinear3DBackwardBackward0(Node):
-    """upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "align_corners", "scales_d", "scales_h", "scales_w")
 
@@ -722,9 +749,11 @@ class UpsampleTrilinear3DBackwardBackward0(Node):
 
 
 class UpsampleBicubic2DBackward0(Node):
-    """upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -737,7 +766,7 @@ class UpsampleBicubic2DBackward0(Node):
 
 
 class UpsampleBicubic2DBackwardBackward0(Node):
-    """upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
 
@@ -748,9 +777,11 @@ class UpsampleBicubic2DBackwardBackward0(Node):
 
 
 class UpsampleBilinear2DAaBackward0(Node):
-    """_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -763,7 +794,7 @@ class UpsampleBilinear2DAaBackward0(Node):
 
 
 class UpsampleBilinear2DAaBackwardBackward0(Node):
-    """_upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "_upsample_bilinear2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
 
@@ -774,9 +805,11 @@ class UpsampleBilinear2DAaBackwardBackward0(Node):
 
 
 class UpsampleBicubic2DAaBackward0(Node):
-    """_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -789,7 +822,7 @@ class UpsampleBicubic2DAaBackward0(Node):
 
 
 class UpsampleBicubic2DAaBackwardBackward0(Node):
-    """_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "_upsample_bicubic2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
 
@@ -800,9 +833,11 @@ class UpsampleBicubic2DAaBackwardBackward0(Node):
 
 
 class UpsampleLanczos2DAaBackward0(Node):
-    """_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "self_shape", "align_corners", "scales_h", "scales_w")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -815,7 +850,7 @@ class UpsampleLanczos2DAaBackward0(Node):
 
 
 class UpsampleLanczos2DAaBackwardBackward0(Node):
-    """_upsample_lanczos2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"""
+    schema = "_upsample_lanczos2d_aa_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
 
     __slots__ = ("output_size", "align_corners", "scales_h", "scales_w")
 
@@ -826,7 +861,7 @@ class UpsampleLanczos2DAaBackwardBackward0(Node):
 
 
 class MaxPool3DWithIndicesBackward0(Node):
-    """max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"""
+    schema = "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
 
     __slots__ = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
@@ -844,7 +879,7 @@ class MaxPool3DWithIndicesBackward0(Node):
 
 
 class MaxPool3DWithIndicesBackwardBackward0(Node):
-    """max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor"""
+    schema = "max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor"
 
     __slots__ = ()
 
@@ -858,7 +893,7 @@ class MaxPool3DWithIndicesBackwardBackward0(Node):
 
 
 class AvgPool3DBackward0(Node):
-    """avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"""
+    schema = "avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"
 
     __slots__ = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
 
@@ -883,7 +918,7 @@ class AvgPool3DBackward0(Node):
 
 
 class AvgPool3DBackwardBackward0(Node):
-    """avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"""
+    schema = "avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"
 
     __slots__ = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
 
@@ -909,7 +944,7 @@ class AvgPool3DBackwardBackward0(Node):
 
 
 class AdaptiveAvgPool3DBackward0(Node):
-    """_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"""
+    schema = "_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"
 
     __slots__ = ()
 
@@ -923,9 +958,11 @@ class AdaptiveAvgPool3DBackward0(Node):
 
 
 class AdaptiveAvgPool3DBackwardBackward0(Node):
-    """_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor"""
+    schema = "_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor"
 
     __slots__ = ("grad_output_shape",)
+
+    facts = {"grad_output_shape": "grad_output_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -937,7 +974,7 @@ class AdaptiveAvgPool3DBackwardBackward0(Node):
 
 
 class AdaptiveMaxPool2DBackward0(Node):
-    """adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"""
+    schema = "adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"
 
     __slots__ = ()
 
@@ -951,7 +988,7 @@ class AdaptiveMaxPool2DBackward0(Node):
 
 
 class AdaptiveMaxPool2DBackwardBackward0(Node):
-    """adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
+    schema = "adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"
 
     __slots__ = ()
 
@@ -965,7 +1002,7 @@ class AdaptiveMaxPool2DBackwardBackward0(Node):
 
 
 class FractionalMaxPool2DBackward0(Node):
-    """fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
+    schema = "fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)"
 
     __slots__ = ("kernel_size", "output_size")
 
@@ -979,7 +1016,7 @@ class FractionalMaxPool2DBackward0(Node):
 
 
 class FractionalMaxPool2DBackwardBackward0(Node):
-    """fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor"""
+    schema = "fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor"
 
     __slots__ = ()
 
@@ -993,7 +1030,7 @@ class FractionalMaxPool2DBackwardBackward0(Node):
 
 
 class FractionalMaxPool3DBackward0(Node):
-    """fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)"""
+    schema = "fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)"
 
     __slots__ = ("kernel_size", "output_size")
 
@@ -1007,7 +1044,7 @@ class FractionalMaxPool3DBackward0(Node):
 
 
 class FractionalMaxPool3DBackwardBackward0(Node):
-    """fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor"""
+    schema = "fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor"
 
     __slots__ = ()
 
@@ -1021,7 +1058,7 @@ class FractionalMaxPool3DBackwardBackward0(Node):
 
 
 class AdaptiveMaxPool3DBackward0(Node):
-    """adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"""
+    schema = "adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"
 
     __slots__ = ()
 
@@ -1035,7 +1072,7 @@ class AdaptiveMaxPool3DBackward0(Node):
 
 
 class AdaptiveMaxPool3DBackwardBackward0(Node):
-    """adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"""
+    schema = "adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"
 
     __slots__ = ()
 
@@ -1049,7 +1086,7 @@ class AdaptiveMaxPool3DBackwardBackward0(Node):
 
 
 class MaxUnpool2DBackward0(Node):
-    """max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor"""
+    schema = "max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor"
 
     __slots__ = ()
 
@@ -1063,7 +1100,7 @@ class MaxUnpool2DBackward0(Node):
 
 
 class MaxUnpool3DBackward0(Node):
-    """max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor"""
+    schema = "max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor"
 
     __slots__ = ()
 
@@ -1077,9 +1114,11 @@ class MaxUnpool3DBackward0(Node):
 
 
 class Im2ColBackward0(Node):
-    """im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
+    schema = "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"
 
     __slots__ = ("self_shape", "kernel_size", "dilation", "padding", "stride")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -1088,7 +1127,7 @@ class Im2ColBackward0(Node):
 
 
 class Col2ImBackward0(Node):
-    """col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"""
+    schema = "col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor"
 
     __slots__ = ("kernel_size", "dilation", "padding", "stride")
 
@@ -1099,7 +1138,7 @@ class Col2ImBackward0(Node):
 
 
 class ReflectionPad1DBackward0(Node):
-    """reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
+    schema = "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor"
 
     __slots__ = ("padding",)
 
@@ -1113,7 +1152,7 @@ class ReflectionPad1DBackward0(Node):
 
 
 class ReflectionPad1DBackwardBackward0(Node):
-    """reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
+    schema = "reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"
 
     __slots__ = ("padding",)
 
@@ -1127,7 +1166,7 @@ class ReflectionPad1DBackwardBackward0(Node):
 
 
 class ReflectionPad2DBackward0(Node):
-    """reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
+    schema = "reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor"
 
     __slots__ = ("padding",)
 
@@ -1141,7 +1180,7 @@ class ReflectionPad2DBackward0(Node):
 
 
 class ReflectionPad2DBackwardBackward0(Node):
-    """reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
+    schema = "reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"
 
     __slots__ = ("padding",)
 
@@ -1155,7 +1194,7 @@ class ReflectionPad2DBackwardBackward0(Node):
 
 
 class ReflectionPad3DBackward0(Node):
-    """reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
+    schema = "reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor"
 
     __slots__ = ("padding",)
 
@@ -1169,7 +1208,7 @@ class ReflectionPad3DBackward0(Node):
 
 
 class ReflectionPad3DBackwardBackward0(Node):
-    """reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
+    schema = "reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"
 
     __slots__ = ("padding",)
 
@@ -1183,7 +1222,7 @@ class ReflectionPad3DBackwardBackward0(Node):
 
 
 class ReplicationPad1DBackward0(Node):
-    """replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor"""
+    schema = "replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor"
 
     __slots__ = ("padding",)
 
@@ -1197,7 +1236,7 @@ class ReplicationPad1DBackward0(Node):
 
 
 class ReplicationPad1DBackwardBackward0(Node):
-    """replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
+    schema = "replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"
 
     __slots__ = ("padding",)
 
@@ -1211,7 +1250,7 @@ class ReplicationPad1DBackwardBackward0(Node):
 
 
 class ReplicationPad2DBackward0(Node):
-    """replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor"""
+    schema = "replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor"
 
     __slots__ = ("padding",)
 
@@ -1225,7 +1264,7 @@ class ReplicationPad2DBackward0(Node):
 
 
 class ReplicationPad2DBackwardBackward0(Node):
-    """replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"""
+    schema = "replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor"
 
     __slots__ = ("padding",)
 
@@ -1239,7 +1278,7 @@ class ReplicationPad2DBackwardBackward0(Node):
 
 
 class ReplicationPad3DBackward0(Node):
-    """replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor"""
+    schema = "replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor"
 
     __slots__ = ("padding",)
 
@@ -1253,7 +1292,7 @@ class ReplicationPad3DBackward0(Node):
 
 
 class ReplicationPad3DBackwardBackward0(Node):
-    """replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"""
+    schema = "replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor"
 
     __slots__ = ("padding",)
 
@@ -1267,7 +1306,7 @@ class ReplicationPad3DBackwardBackward0(Node):
 
 
 class PixelShuffleBackward0(Node):
-    """pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"""
+    schema = "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"
 
     __slots__ = ("upscale_factor",)
 
@@ -1278,7 +1317,7 @@ class PixelShuffleBackward0(Node):
 
 
 class PixelUnshuffleBackward0(Node):
-    """pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor"""
+    schema = "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor"
 
     __slots__ = ("downscale_factor",)
 
@@ -1289,9 +1328,11 @@ class PixelUnshuffleBackward0(Node):
 
 
 class ChannelShuffleBackward0(Node):
-    """channel_shuffle(Tensor self, SymInt groups) -> Tensor"""
+    schema = "channel_shuffle(Tensor self, SymInt groups) -> Tensor"
 
     __slots__ = ("self_shape", "groups")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -1300,7 +1341,7 @@ class ChannelShuffleBackward0(Node):
 
 
 class FakeQuantizePerTensorAffineCachemaskBackward0(Node):
-    """fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+    schema = "fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"
 
     __slots__ = ()
 
@@ -1314,7 +1355,7 @@ class FakeQuantizePerTensorAffineCachemaskBackward0(Node):
 
 
 class FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0(Node):
-    """_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+    schema = "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"
 
     __slots__ = ()
 
@@ -1328,7 +1369,7 @@ class FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0(Node):
 
 
 class FakeQuantizePerChannelAffineCachemaskBackward0(Node):
-    """fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"""
+    schema = "fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)"
 
     __slots__ = ()
 
@@ -1342,7 +1383,7 @@ class FakeQuantizePerChannelAffineCachemaskBackward0(Node):
 
 
 class NativeGroupNormBackward0(Node):
-    """native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"""
+    schema = "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"
 
     __slots__ = ("N", "C", "HxW", "group")
 
@@ -1369,7 +1410,7 @@ class NativeGroupNormBackward0(Node):
 
 
 class ThnnFusedLstmCellBackward0(Node):
-    """_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor, Tensor)"""
+    schema = "_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor, Tensor)"
 
     __slots__ = ()
 
@@ -1385,7 +1426,7 @@ class ThnnFusedLstmCellBackward0(Node):
 
 
 class ThnnFusedGruCellBackward0(Node):
-    """_thnn_fused_gru_cell(Tensor input_gates, Tensor hidden_gates, Tensor hx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor)"""
+    schema = "_thnn_fused_gru_cell(Tensor input_gates, Tensor hidden_gates, Tensor hx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor)"
 
     __slots__ = ()
 

@@ -3,8 +3,9 @@
 """The backward steps of the pointwise ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
@@ -59,7 +60,7 @@ from mindtorch.dispatch import ops
 
 
 class AddBackward0(Node):
-    """add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+    schema = "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
 
     __slots__ = ("alpha",)
 
@@ -73,7 +74,7 @@ class AddBackward0(Node):
 
 
 class AddBackward1(Node):
-    """add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
+    schema = "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"
 
     __slots__ = ()
 
@@ -84,7 +85,7 @@ class AddBackward1(Node):
 
 
 class SubBackward0(Node):
-    """sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+    schema = "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
 
     __slots__ = ("alpha",)
 
@@ -95,7 +96,7 @@ class SubBackward0(Node):
 
 
 class SubBackward1(Node):
-    """sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
+    schema = "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"
 
     __slots__ = ()
 
@@ -106,7 +107,7 @@ class SubBackward1(Node):
 
 
 class RsubBackward0(Node):
-    """rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+    schema = "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
 
     __slots__ = ("alpha",)
 
@@ -117,7 +118,7 @@ class RsubBackward0(Node):
 
 
 class RsubBackward1(Node):
-    """rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"""
+    schema = "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"
 
     __slots__ = ("alpha",)
 
@@ -128,7 +129,7 @@ class RsubBackward1(Node):
 
 
 class MulBackward0(Node):
-    """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
+    schema = "mul.Tensor(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -144,7 +145,7 @@ class MulBackward0(Node):
 
 
 class MulBackward1(Node):
-    """mul.Scalar(Tensor self, Scalar other) -> Tensor"""
+    schema = "mul.Scalar(Tensor self, Scalar other) -> Tensor"
 
     __slots__ = ("other",)
 
@@ -155,7 +156,7 @@ class MulBackward1(Node):
 
 
 class DivBackward0(Node):
-    """div.Tensor(Tensor self, Tensor other) -> Tensor"""
+    schema = "div.Tensor(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -172,7 +173,7 @@ class DivBackward0(Node):
 
 
 class DivBackward2(Node):
-    """div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"""
+    schema = "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"
 
     __slots__ = ("rounding_mode",)
 
@@ -189,7 +190,7 @@ class DivBackward2(Node):
 
 
 class DivBackward1(Node):
-    """div.Scalar(Tensor self, Scalar other) -> Tensor"""
+    schema = "div.Scalar(Tensor self, Scalar other) -> Tensor"
 
     __slots__ = ("other",)
 
@@ -200,7 +201,7 @@ class DivBackward1(Node):
 
 
 class RemainderBackward1(Node):
-    """remainder.Tensor(Tensor self, Tensor other) -> Tensor"""
+    schema = "remainder.Tensor(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -216,7 +217,7 @@ class RemainderBackward1(Node):
 
 
 class RemainderBackward0(Node):
-    """remainder.Scalar(Tensor self, Scalar other) -> Tensor"""
+    schema = "remainder.Scalar(Tensor self, Scalar other) -> Tensor"
 
     __slots__ = ()
 
@@ -227,7 +228,7 @@ class RemainderBackward0(Node):
 
 
 class FmodBackward1(Node):
-    """fmod.Tensor(Tensor self, Tensor other) -> Tensor"""
+    schema = "fmod.Tensor(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -243,7 +244,7 @@ class FmodBackward1(Node):
 
 
 class FmodBackward0(Node):
-    """fmod.Scalar(Tensor self, Scalar other) -> Tensor"""
+    schema = "fmod.Scalar(Tensor self, Scalar other) -> Tensor"
 
     __slots__ = ()
 
@@ -254,7 +255,7 @@ class FmodBackward0(Node):
 
 
 class PowBackward1(Node):
-    """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
+    schema = "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"
 
     __slots__ = ()
 
@@ -271,7 +272,7 @@ class PowBackward1(Node):
 
 
 class PowBackward0(Node):
-    """pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"""
+    schema = "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"
 
     __slots__ = ("exponent",)
 
@@ -285,7 +286,7 @@ class PowBackward0(Node):
 
 
 class PowBackward2(Node):
-    """pow.Scalar(Scalar self, Tensor exponent) -> Tensor"""
+    schema = "pow.Scalar(Scalar self, Tensor exponent) -> Tensor"
 
     __slots__ = ("self",)
 
@@ -299,7 +300,7 @@ class PowBackward2(Node):
 
 
 class NegBackward0(Node):
-    """neg(Tensor self) -> Tensor"""
+    schema = "neg(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -310,7 +311,7 @@ class NegBackward0(Node):
 
 
 class AbsBackward0(Node):
-    """abs(Tensor self) -> Tensor"""
+    schema = "abs(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -324,7 +325,7 @@ class AbsBackward0(Node):
 
 
 class SgnBackward0(Node):
-    """sgn(Tensor self) -> Tensor"""
+    schema = "sgn(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -338,7 +339,7 @@ class SgnBackward0(Node):
 
 
 class SignBackward0(Node):
-    """sign(Tensor self) -> Tensor"""
+    schema = "sign(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -349,7 +350,7 @@ class SignBackward0(Node):
 
 
 class AngleBackward0(Node):
-    """angle(Tensor self) -> Tensor"""
+    schema = "angle(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -363,7 +364,7 @@ class AngleBackward0(Node):
 
 
 class ConjPhysicalBackward0(Node):
-    """_conj_physical(Tensor self) -> Tensor"""
+    schema = "_conj_physical(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -374,7 +375,7 @@ class ConjPhysicalBackward0(Node):
 
 
 class ExpBackward0(Node):
-    """exp(Tensor self) -> Tensor"""
+    schema = "exp(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -388,7 +389,7 @@ class ExpBackward0(Node):
 
 
 class Expm1Backward0(Node):
-    """expm1(Tensor self) -> Tensor"""
+    schema = "expm1(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -402,7 +403,7 @@ class Expm1Backward0(Node):
 
 
 class Exp2Backward0(Node):
-    """exp2(Tensor self) -> Tensor"""
+    schema = "exp2(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -416,7 +417,7 @@ class Exp2Backward0(Node):
 
 
 class LogBackward0(Node):
-    """log(Tensor self) -> Tensor"""
+    schema = "log(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -430,7 +431,7 @@ class LogBackward0(Node):
 
 
 class Log2Backward0(Node):
-    """log2(Tensor self) -> Tensor"""
+    schema = "log2(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -444,7 +445,7 @@ class Log2Backward0(Node):
 
 
 class Log10Backward0(Node):
-    """log10(Tensor self) -> Tensor"""
+    schema = "log10(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -458,7 +459,7 @@ class Log10Backward0(Node):
 
 
 class Log1PBackward0(Node):
-    """log1p(Tensor self) -> Tensor"""
+    schema = "log1p(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -472,7 +473,7 @@ class Log1PBackward0(Node):
 
 
 class SqrtBackward0(Node):
-    """sqrt(Tensor self) -> Tensor"""
+    schema = "sqrt(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -486,7 +487,7 @@ class SqrtBackward0(Node):
 
 
 class RsqrtBackward0(Node):
-    """rsqrt(Tensor self) -> Tensor"""
+    schema = "rsqrt(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -500,7 +501,7 @@ class RsqrtBackward0(Node):
 
 
 class ReciprocalBackward0(Node):
-    """reciprocal(Tensor self) -> Tensor"""
+    schema = "reciprocal(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -514,7 +515,7 @@ class ReciprocalBackward0(Node):
 
 
 class SinBackward0(Node):
-    """sin(Tensor self) -> Tensor"""
+    schema = "sin(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -528,7 +529,7 @@ class SinBackward0(Node):
 
 
 class CosBackward0(Node):
-    """cos(Tensor self) -> Tensor"""
+    schema = "cos(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -542,7 +543,7 @@ class CosBackward0(Node):
 
 
 class TanBackward0(Node):
-    """tan(Tensor self) -> Tensor"""
+    schema = "tan(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -556,7 +557,7 @@ class TanBackward0(Node):
 
 
 class AsinBackward0(Node):
-    """asin(Tensor self) -> Tensor"""
+    schema = "asin(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -570,7 +571,7 @@ class AsinBackward0(Node):
 
 
 class AcosBackward0(Node):
-    """acos(Tensor self) -> Tensor"""
+    schema = "acos(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -584,7 +585,7 @@ class AcosBackward0(Node):
 
 
 class AtanBackward0(Node):
-    """atan(Tensor self) -> Tensor"""
+    schema = "atan(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -598,7 +599,7 @@ class AtanBackward0(Node):
 
 
 class SinhBackward0(Node):
-    """sinh(Tensor self) -> Tensor"""
+    schema = "sinh(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -612,7 +613,7 @@ class SinhBackward0(Node):
 
 
 class CoshBackward0(Node):
-    """cosh(Tensor self) -> Tensor"""
+    schema = "cosh(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -626,7 +627,7 @@ class CoshBackward0(Node):
 
 
 class AsinhBackward0(Node):
-    """asinh(Tensor self) -> Tensor"""
+    schema = "asinh(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -640,7 +641,7 @@ class AsinhBackward0(Node):
 
 
 class AsinhBackward1(Node):
-    """asinh_(Tensor(a!) self) -> Tensor(a!)"""
+    schema = "asinh_(Tensor(a!) self) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -651,7 +652,7 @@ class AsinhBackward1(Node):
 
 
 class AcoshBackward0(Node):
-    """acosh(Tensor self) -> Tensor"""
+    schema = "acosh(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -665,7 +666,7 @@ class AcoshBackward0(Node):
 
 
 class AcoshBackward1(Node):
-    """acosh_(Tensor(a!) self) -> Tensor(a!)"""
+    schema = "acosh_(Tensor(a!) self) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -676,7 +677,7 @@ class AcoshBackward1(Node):
 
 
 class AtanhBackward0(Node):
-    """atanh(Tensor self) -> Tensor"""
+    schema = "atanh(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -690,7 +691,7 @@ class AtanhBackward0(Node):
 
 
 class AtanhBackward1(Node):
-    """atanh_(Tensor(a!) self) -> Tensor(a!)"""
+    schema = "atanh_(Tensor(a!) self) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -701,7 +702,7 @@ class AtanhBackward1(Node):
 
 
 class SincBackward0(Node):
-    """sinc(Tensor self) -> Tensor"""
+    schema = "sinc(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -715,7 +716,7 @@ class SincBackward0(Node):
 
 
 class Deg2RadBackward0(Node):
-    """deg2rad(Tensor self) -> Tensor"""
+    schema = "deg2rad(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -726,7 +727,7 @@ class Deg2RadBackward0(Node):
 
 
 class Rad2DegBackward0(Node):
-    """rad2deg(Tensor self) -> Tensor"""
+    schema = "rad2deg(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -737,7 +738,7 @@ class Rad2DegBackward0(Node):
 
 
 class TanhBackward0(Node):
-    """tanh(Tensor self) -> Tensor"""
+    schema = "tanh(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -751,7 +752,7 @@ class TanhBackward0(Node):
 
 
 class TanhBackwardBackward0(Node):
-    """tanh_backward(Tensor grad_output, Tensor output) -> Tensor"""
+    schema = "tanh_backward(Tensor grad_output, Tensor output) -> Tensor"
 
     __slots__ = ()
 
@@ -768,7 +769,7 @@ class TanhBackwardBackward0(Node):
 
 
 class SigmoidBackward0(Node):
-    """sigmoid(Tensor self) -> Tensor"""
+    schema = "sigmoid(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -782,7 +783,7 @@ class SigmoidBackward0(Node):
 
 
 class SigmoidBackwardBackward0(Node):
-    """sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor"""
+    schema = "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor"
 
     __slots__ = ()
 
@@ -799,7 +800,7 @@ class SigmoidBackwardBackward0(Node):
 
 
 class FloorBackward0(Node):
-    """floor(Tensor self) -> Tensor"""
+    schema = "floor(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -810,7 +811,7 @@ class FloorBackward0(Node):
 
 
 class CeilBackward0(Node):
-    """ceil(Tensor self) -> Tensor"""
+    schema = "ceil(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -821,7 +822,7 @@ class CeilBackward0(Node):
 
 
 class RoundBackward0(Node):
-    """round(Tensor self) -> Tensor"""
+    schema = "round(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -832,7 +833,7 @@ class RoundBackward0(Node):
 
 
 class RoundBackward1(Node):
-    """round.decimals(Tensor self, *, int decimals) -> Tensor"""
+    schema = "round.decimals(Tensor self, *, int decimals) -> Tensor"
 
     __slots__ = ()
 
@@ -843,7 +844,7 @@ class RoundBackward1(Node):
 
 
 class TruncBackward0(Node):
-    """trunc(Tensor self) -> Tensor"""
+    schema = "trunc(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -854,7 +855,7 @@ class TruncBackward0(Node):
 
 
 class FracBackward0(Node):
-    """frac(Tensor self) -> Tensor"""
+    schema = "frac(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -865,7 +866,7 @@ class FracBackward0(Node):
 
 
 class HardshrinkBackward0(Node):
-    """hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
+    schema = "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"
 
     __slots__ = ("lambd",)
 
@@ -879,7 +880,7 @@ class HardshrinkBackward0(Node):
 
 
 class HardshrinkBackwardBackward0(Node):
-    """hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor"""
+    schema = "hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor"
 
     __slots__ = ("lambd",)
 
@@ -896,7 +897,7 @@ class HardshrinkBackwardBackward0(Node):
 
 
 class SoftshrinkBackward0(Node):
-    """softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"""
+    schema = "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"
 
     __slots__ = ("lambd",)
 
@@ -910,7 +911,7 @@ class SoftshrinkBackward0(Node):
 
 
 class SoftshrinkBackwardBackward0(Node):
-    """softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor"""
+    schema = "softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor"
 
     __slots__ = ("lambd",)
 
@@ -927,7 +928,7 @@ class SoftshrinkBackwardBackward0(Node):
 
 
 class PreluKernelBackward0(Node):
-    """_prelu_kernel(Tensor self, Tensor weight) -> Tensor"""
+    schema = "_prelu_kernel(Tensor self, Tensor weight) -> Tensor"
 
     __slots__ = ()
 
@@ -941,9 +942,11 @@ class PreluKernelBackward0(Node):
 
 
 class PreluKernelBackwardBackward0(Node):
-    """_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)"""
+    schema = "_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)"
 
     __slots__ = ("weight_shape",)
+
+    facts = {"weight_shape": "weight_sym_sizes"}
 
     saved = ("grad_output", "self", "weight")
 
@@ -959,7 +962,7 @@ class PreluKernelBackwardBackward0(Node):
 
 
 class ReluBackward0(Node):
-    """relu(Tensor self) -> Tensor"""
+    schema = "relu(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -973,7 +976,7 @@ class ReluBackward0(Node):
 
 
 class ThresholdBackwardBackward0(Node):
-    """threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor"""
+    schema = "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor"
 
     __slots__ = ("threshold",)
 
@@ -990,7 +993,7 @@ class ThresholdBackwardBackward0(Node):
 
 
 class ThresholdBackward0(Node):
-    """threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"""
+    schema = "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"
 
     __slots__ = ("threshold",)
 
@@ -1004,7 +1007,7 @@ class ThresholdBackward0(Node):
 
 
 class ThresholdBackward1(Node):
-    """threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"""
+    schema = "threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"
 
     __slots__ = ("threshold",)
 
@@ -1018,7 +1021,7 @@ class ThresholdBackward1(Node):
 
 
 class HardtanhBackward0(Node):
-    """hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"""
+    schema = "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"
 
     __slots__ = ("min_val", "max_val")
 
@@ -1032,7 +1035,7 @@ class HardtanhBackward0(Node):
 
 
 class HardtanhBackwardBackward0(Node):
-    """hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor"""
+    schema = "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor"
 
     __slots__ = ("min_val", "max_val")
 
@@ -1049,7 +1052,7 @@ class HardtanhBackwardBackward0(Node):
 
 
 class RreluWithNoiseBackward0(Node):
-    """rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"""
+    schema = "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"
 
     __slots__ = ("lower", "upper", "training")
 
@@ -1063,7 +1066,7 @@ class RreluWithNoiseBackward0(Node):
 
 
 class RreluWithNoiseBackwardBackward0(Node):
-    """rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor"""
+    schema = "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor"
 
     __slots__ = ("lower", "upper", "training")
 
@@ -1084,7 +1087,7 @@ class RreluWithNoiseBackwardBackward0(Node):
 
 
 class LeakyReluBackward0(Node):
-    """leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"""
+    schema = "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"
 
     __slots__ = ("negative_slope",)
 
@@ -1098,7 +1101,7 @@ class LeakyReluBackward0(Node):
 
 
 class LeakyReluBackward1(Node):
-    """leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"""
+    schema = "leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"
 
     __slots__ = ("negative_slope",)
 
@@ -1112,7 +1115,9 @@ class LeakyReluBackward1(Node):
 
 
 class LeakyReluBackwardBackward0(Node):
-    """leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"""
+    schema = (
+        "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor"
+    )
 
     __slots__ = ("negative_slope",)
 
@@ -1129,7 +1134,7 @@ class LeakyReluBackwardBackward0(Node):
 
 
 class EluBackward0(Node):
-    """elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"""
+    schema = "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"
 
     __slots__ = ("alpha", "scale", "input_scale")
 
@@ -1143,7 +1148,7 @@ class EluBackward0(Node):
 
 
 class EluBackward1(Node):
-    """elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"""
+    schema = "elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"
 
     __slots__ = ("alpha", "scale", "input_scale")
 
@@ -1157,7 +1162,7 @@ class EluBackward1(Node):
 
 
 class EluBackwardBackward0(Node):
-    """elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor"""
+    schema = "elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor"
 
     __slots__ = ("alpha", "scale", "input_scale", "is_result")
 
@@ -1184,7 +1189,7 @@ class EluBackwardBackward0(Node):
 
 
 class CeluBackward0(Node):
-    """celu(Tensor self, Scalar alpha=1.0) -> Tensor"""
+    schema = "celu(Tensor self, Scalar alpha=1.0) -> Tensor"
 
     __slots__ = ("alpha",)
 
@@ -1198,7 +1203,7 @@ class CeluBackward0(Node):
 
 
 class CeluBackward1(Node):
-    """celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)"""
+    schema = "celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)"
 
     __slots__ = ("alpha",)
 
@@ -1212,7 +1217,7 @@ class CeluBackward1(Node):
 
 
 class MishBackward0(Node):
-    """mish(Tensor self) -> Tensor"""
+    schema = "mish(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -1226,7 +1231,7 @@ class MishBackward0(Node):
 
 
 class HardswishBackward0(Node):
-    """hardswish(Tensor self) -> Tensor"""
+    schema = "hardswish(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -1240,7 +1245,7 @@ class HardswishBackward0(Node):
 
 
 class HardswishBackwardBackward0(Node):
-    """hardswish_backward(Tensor grad_output, Tensor self) -> Tensor"""
+    schema = "hardswish_backward(Tensor grad_output, Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -1257,7 +1262,7 @@ class HardswishBackwardBackward0(Node):
 
 
 class HardsigmoidBackward0(Node):
-    """hardsigmoid(Tensor self) -> Tensor"""
+    schema = "hardsigmoid(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -1271,7 +1276,7 @@ class HardsigmoidBackward0(Node):
 
 
 class GluBackward0(Node):
-    """glu(Tensor self, int dim=-1) -> Tensor"""
+    schema = "glu(Tensor self, int dim=-1) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -1285,7 +1290,7 @@ class GluBackward0(Node):
 
 
 class GluBackwardBackward0(Node):
-    """glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor"""
+    schema = "glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -1302,7 +1307,7 @@ class GluBackwardBackward0(Node):
 
 
 class LogSigmoidBackward0(Node):
-    """log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)"""
+    schema = "log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)"
 
     __slots__ = ()
 
@@ -1316,7 +1321,7 @@ class LogSigmoidBackward0(Node):
 
 
 class LogSigmoidBackwardBackward0(Node):
-    """log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor"""
+    schema = "log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor"
 
     __slots__ = ()
 
@@ -1333,7 +1338,7 @@ class LogSigmoidBackwardBackward0(Node):
 
 
 class GeluBackward0(Node):
-    """gelu(Tensor self, *, str approximate='none') -> Tensor"""
+    schema = "gelu(Tensor self, *, str approximate='none') -> Tensor"
 
     __slots__ = ("approximate",)
 
@@ -1347,7 +1352,7 @@ class GeluBackward0(Node):
 
 
 class GeluBackwardBackward0(Node):
-    """gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor"""
+    schema = "gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor"
 
     __slots__ = ("approximate",)
 
@@ -1364,7 +1369,7 @@ class GeluBackwardBackward0(Node):
 
 
 class SiluBackward0(Node):
-    """silu(Tensor self) -> Tensor"""
+    schema = "silu(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -1378,7 +1383,7 @@ class SiluBackward0(Node):
 
 
 class SiluBackwardBackward0(Node):
-    """silu_backward(Tensor grad_output, Tensor self) -> Tensor"""
+    schema = "silu_backward(Tensor grad_output, Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -1395,7 +1400,7 @@ class SiluBackwardBackward0(Node):
 
 
 class SoftplusBackward0(Node):
-    """softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"""
+    schema = "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"
 
     __slots__ = ("beta", "threshold")
 
@@ -1409,7 +1414,7 @@ class SoftplusBackward0(Node):
 
 
 class SoftplusBackwardBackward0(Node):
-    """softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor"""
+    schema = "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor"
 
     __slots__ = ("beta", "threshold")
 
@@ -1426,7 +1431,7 @@ class SoftplusBackwardBackward0(Node):
 
 
 class ClampBackward1(Node):
-    """clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"""
+    schema = "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"
 
     __slots__ = ("min", "max")
 
@@ -1440,7 +1445,7 @@ class ClampBackward1(Node):
 
 
 class ClampBackward0(Node):
-    """clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"""
+    schema = "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"
 
     __slots__ = ()
 
@@ -1460,7 +1465,7 @@ class ClampBackward0(Node):
 
 
 class ClampMinBackward0(Node):
-    """clamp_min(Tensor self, Scalar min) -> Tensor"""
+    schema = "clamp_min(Tensor self, Scalar min) -> Tensor"
 
     __slots__ = ("min",)
 
@@ -1474,7 +1479,7 @@ class ClampMinBackward0(Node):
 
 
 class ClampMinBackward1(Node):
-    """clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"""
+    schema = "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"
 
     __slots__ = ()
 
@@ -1491,7 +1496,7 @@ class ClampMinBackward1(Node):
 
 
 class ClampMaxBackward0(Node):
-    """clamp_max(Tensor self, Scalar max) -> Tensor"""
+    schema = "clamp_max(Tensor self, Scalar max) -> Tensor"
 
     __slots__ = ("max",)
 
@@ -1505,7 +1510,7 @@ class ClampMaxBackward0(Node):
 
 
 class ClampMaxBackward1(Node):
-    """clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"""
+    schema = "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"
 
     __slots__ = ()
 
@@ -1522,7 +1527,7 @@ class ClampMaxBackward1(Node):
 
 
 class MaximumBackward0(Node):
-    """maximum(Tensor self, Tensor other) -> Tensor"""
+    schema = "maximum(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -1539,7 +1544,7 @@ class MaximumBackward0(Node):
 
 
 class MinimumBackward0(Node):
-    """minimum(Tensor self, Tensor other) -> Tensor"""
+    schema = "minimum(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -1556,7 +1561,7 @@ class MinimumBackward0(Node):
 
 
 class FmaxBackward0(Node):
-    """fmax(Tensor self, Tensor other) -> Tensor"""
+    schema = "fmax(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -1573,7 +1578,7 @@ class FmaxBackward0(Node):
 
 
 class FminBackward0(Node):
-    """fmin(Tensor self, Tensor other) -> Tensor"""
+    schema = "fmin(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -1590,7 +1595,7 @@ class FminBackward0(Node):
 
 
 class Atan2Backward0(Node):
-    """atan2(Tensor self, Tensor other) -> Tensor"""
+    schema = "atan2(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -1607,7 +1612,7 @@ class Atan2Backward0(Node):
 
 
 class HypotBackward0(Node):
-    """hypot(Tensor self, Tensor other) -> Tensor"""
+    schema = "hypot(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -1621,9 +1626,11 @@ class HypotBackward0(Node):
 
 
 class CopysignBackward0(Node):
-    """copysign.Tensor(Tensor self, Tensor other) -> Tensor"""
+    schema = "copysign.Tensor(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ("other_shape", "other_dtype")
+
+    facts = {"other_shape": "other_sym_sizes", "other_dtype": None}
 
     saved = ("self", "result")
 
@@ -1638,7 +1645,7 @@ class CopysignBackward0(Node):
 
 
 class CopysignBackward1(Node):
-    """copysign.Scalar(Tensor self, Scalar other) -> Tensor"""
+    schema = "copysign.Scalar(Tensor self, Scalar other) -> Tensor"
 
     __slots__ = ()
 
@@ -1652,7 +1659,7 @@ class CopysignBackward1(Node):
 
 
 class NextafterBackward0(Node):
-    """nextafter(Tensor self, Tensor other) -> Tensor"""
+    schema = "nextafter(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -1669,7 +1676,7 @@ class NextafterBackward0(Node):
 
 
 class LogaddexpBackward0(Node):
-    """logaddexp(Tensor self, Tensor other) -> Tensor"""
+    schema = "logaddexp(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -1686,7 +1693,7 @@ class LogaddexpBackward0(Node):
 
 
 class Logaddexp2Backward0(Node):
-    """logaddexp2(Tensor self, Tensor other) -> Tensor"""
+    schema = "logaddexp2(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -1703,7 +1710,7 @@ class Logaddexp2Backward0(Node):
 
 
 class LdexpBackward0(Node):
-    """ldexp.Tensor(Tensor self, Tensor other) -> Tensor"""
+    schema = "ldexp.Tensor(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -1720,7 +1727,7 @@ class LdexpBackward0(Node):
 
 
 class FrexpBackward0(Node):
-    """frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
+    schema = "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)"
 
     __slots__ = ()
 
@@ -1734,7 +1741,7 @@ class FrexpBackward0(Node):
 
 
 class LogitBackward0(Node):
-    """logit(Tensor self, float? eps=None) -> Tensor"""
+    schema = "logit(Tensor self, float? eps=None) -> Tensor"
 
     __slots__ = ("eps",)
 
@@ -1748,9 +1755,11 @@ class LogitBackward0(Node):
 
 
 class EqBackward1(Node):
-    """eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    schema = "eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"
 
     __slots__ = ("other_shape",)
+
+    facts = {"other_shape": "other_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -1762,7 +1771,7 @@ class EqBackward1(Node):
 
 
 class EqBackward0(Node):
-    """eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    schema = "eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -1773,9 +1782,11 @@ class EqBackward0(Node):
 
 
 class NeBackward1(Node):
-    """ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    schema = "ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"
 
     __slots__ = ("other_shape",)
+
+    facts = {"other_shape": "other_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -1787,7 +1798,7 @@ class NeBackward1(Node):
 
 
 class NeBackward0(Node):
-    """ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    schema = "ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -1798,9 +1809,11 @@ class NeBackward0(Node):
 
 
 class LtBackward1(Node):
-    """lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    schema = "lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"
 
     __slots__ = ("other_shape",)
+
+    facts = {"other_shape": "other_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -1812,7 +1825,7 @@ class LtBackward1(Node):
 
 
 class LtBackward0(Node):
-    """lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    schema = "lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -1823,9 +1836,11 @@ class LtBackward0(Node):
 
 
 class LeBackward1(Node):
-    """le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    schema = "le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"
 
     __slots__ = ("other_shape",)
+
+    facts = {"other_shape": "other_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -1837,7 +1852,7 @@ class LeBackward1(Node):
 
 
 class LeBackward0(Node):
-    """le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    schema = "le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -1848,9 +1863,11 @@ class LeBackward0(Node):
 
 
 class GtBackward1(Node):
-    """gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    schema = "gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"
 
     __slots__ = ("other_shape",)
+
+    facts = {"other_shape": "other_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -1862,7 +1879,7 @@ class GtBackward1(Node):
 
 
 class GtBackward0(Node):
-    """gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    schema = "gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -1873,9 +1890,11 @@ class GtBackward0(Node):
 
 
 class GeBackward1(Node):
-    """ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"""
+    schema = "ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"
 
     __slots__ = ("other_shape",)
+
+    facts = {"other_shape": "other_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -1887,7 +1906,7 @@ class GeBackward1(Node):
 
 
 class GeBackward0(Node):
-    """ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"""
+    schema = "ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -1898,7 +1917,7 @@ class GeBackward0(Node):
 
 
 class WhereBackward0(Node):
-    """where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"""
+    schema = "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -1915,7 +1934,7 @@ class WhereBackward0(Node):
 
 
 class MaskedFillBackward0(Node):
-    """masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"""
+    schema = "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"
 
     __slots__ = ()
 
@@ -1929,7 +1948,7 @@ class MaskedFillBackward0(Node):
 
 
 class MaskedFillBackward1(Node):
-    """masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"""
+    schema = "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"
 
     __slots__ = ()
 
@@ -1943,7 +1962,7 @@ class MaskedFillBackward1(Node):
 
 
 class LerpBackward0(Node):
-    """lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"""
+    schema = "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"
 
     __slots__ = ("weight",)
 
@@ -1957,7 +1976,7 @@ class LerpBackward0(Node):
 
 
 class LerpBackward1(Node):
-    """lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"""
+    schema = "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"
 
     __slots__ = ()
 
@@ -1975,7 +1994,7 @@ class LerpBackward1(Node):
 
 
 class AddcmulBackward0(Node):
-    """addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
+    schema = "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"
 
     __slots__ = ("value",)
 
@@ -1995,7 +2014,7 @@ class AddcmulBackward0(Node):
 
 
 class AddcdivBackward0(Node):
-    """addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
+    schema = "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"
 
     __slots__ = ("value",)
 
@@ -2013,7 +2032,7 @@ class AddcdivBackward0(Node):
 
 
 class NanToNumBackward0(Node):
-    """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor"""
+    schema = "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor"
 
     __slots__ = ()
 

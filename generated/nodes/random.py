@@ -3,8 +3,9 @@
 """The backward steps of the random ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
@@ -14,7 +15,7 @@ from mindtorch.dispatch import ops
 
 
 class UniformBackward0(Node):
-    """uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"""
+    schema = "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -25,7 +26,7 @@ class UniformBackward0(Node):
 
 
 class NormalBackward0(Node):
-    """normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)"""
+    schema = "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -36,7 +37,7 @@ class NormalBackward0(Node):
 
 
 class BernoulliBackward2(Node):
-    """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"""
+    schema = "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -47,7 +48,7 @@ class BernoulliBackward2(Node):
 
 
 class BernoulliBackward1(Node):
-    """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
+    schema = "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -63,7 +64,7 @@ class BernoulliBackward1(Node):
 
 
 class BernoulliBackward0(Node):
-    """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor"""
+    schema = "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor"
 
     __slots__ = ()
 
@@ -74,7 +75,7 @@ class BernoulliBackward0(Node):
 
 
 class RandomBackward2(Node):
-    """random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
+    schema = "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -85,7 +86,7 @@ class RandomBackward2(Node):
 
 
 class RandomBackward1(Node):
-    """random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)"""
+    schema = "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -96,7 +97,7 @@ class RandomBackward1(Node):
 
 
 class RandomBackward0(Node):
-    """random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"""
+    schema = "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -107,7 +108,7 @@ class RandomBackward0(Node):
 
 
 class ExponentialBackward0(Node):
-    """exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)"""
+    schema = "exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -118,7 +119,7 @@ class ExponentialBackward0(Node):
 
 
 class CauchyBackward0(Node):
-    """cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)"""
+    schema = "cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -129,7 +130,7 @@ class CauchyBackward0(Node):
 
 
 class LogNormalBackward0(Node):
-    """log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)"""
+    schema = "log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -140,7 +141,7 @@ class LogNormalBackward0(Node):
 
 
 class GeometricBackward0(Node):
-    """geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)"""
+    schema = "geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -151,7 +152,7 @@ class GeometricBackward0(Node):
 
 
 class PoissonBackward0(Node):
-    """poisson(Tensor self, Generator? generator=None) -> Tensor"""
+    schema = "poisson(Tensor self, Generator? generator=None) -> Tensor"
 
     __slots__ = ()
 
@@ -162,7 +163,7 @@ class PoissonBackward0(Node):
 
 
 class StandardGammaBackward0(Node):
-    """_standard_gamma(Tensor self, Generator? generator=None) -> Tensor"""
+    schema = "_standard_gamma(Tensor self, Generator? generator=None) -> Tensor"
 
     __slots__ = ()
 
@@ -176,9 +177,11 @@ class StandardGammaBackward0(Node):
 
 
 class NormalBackward3(Node):
-    """normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"""
+    schema = "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"
 
     __slots__ = ("mean_shape", "std_shape")
+
+    facts = {"mean_shape": "mean_sym_sizes", "std_shape": "std_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -190,9 +193,11 @@ class NormalBackward3(Node):
 
 
 class NormalBackward1(Node):
-    """normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor"""
+    schema = "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor"
 
     __slots__ = ("mean_shape",)
+
+    facts = {"mean_shape": "mean_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -201,9 +206,11 @@ class NormalBackward1(Node):
 
 
 class NormalBackward2(Node):
-    """normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor"""
+    schema = "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor"
 
     __slots__ = ("std_shape",)
+
+    facts = {"std_shape": "std_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:

@@ -3,8 +3,9 @@
 """The backward steps of the reduction ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
@@ -37,9 +38,11 @@ from mindtorch.dispatch import ops
 
 
 class SumBackward0(Node):
-    """sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
+    schema = "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"
 
     __slots__ = ("self_shape",)
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -48,9 +51,11 @@ class SumBackward0(Node):
 
 
 class SumBackward1(Node):
-    """sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    schema = "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
 
     __slots__ = ("self_shape", "dim", "keepdim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -59,9 +64,11 @@ class SumBackward1(Node):
 
 
 class MeanBackward0(Node):
-    """mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
+    schema = "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"
 
     __slots__ = ("self_shape", "self_numel")
+
+    facts = {"self_shape": "self_sym_sizes", "self_numel": "self_sym_numel"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -70,9 +77,11 @@ class MeanBackward0(Node):
 
 
 class MeanBackward1(Node):
-    """mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    schema = "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
 
     __slots__ = ("self_shape", "dim", "keepdim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -81,7 +90,7 @@ class MeanBackward1(Node):
 
 
 class ProdBackward0(Node):
-    """prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"""
+    schema = "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"
 
     __slots__ = ()
 
@@ -95,7 +104,7 @@ class ProdBackward0(Node):
 
 
 class ProdBackward1(Node):
-    """prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    schema = "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
 
     __slots__ = ("dim", "keepdim")
 
@@ -109,7 +118,7 @@ class ProdBackward1(Node):
 
 
 class AmaxBackward0(Node):
-    """amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
+    schema = "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"
 
     __slots__ = ("dim", "keepdim")
 
@@ -123,7 +132,7 @@ class AmaxBackward0(Node):
 
 
 class AminBackward0(Node):
-    """amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"""
+    schema = "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"
 
     __slots__ = ("dim", "keepdim")
 
@@ -137,7 +146,7 @@ class AminBackward0(Node):
 
 
 class MaxBackward1(Node):
-    """max(Tensor self) -> Tensor"""
+    schema = "max(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -151,9 +160,11 @@ class MaxBackward1(Node):
 
 
 class MaxBackward0(Node):
-    """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    schema = "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"
 
     __slots__ = ("dim", "self_shape", "keepdim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     saved = ("indices",)
 
@@ -165,7 +176,7 @@ class MaxBackward0(Node):
 
 
 class MinBackward1(Node):
-    """min(Tensor self) -> Tensor"""
+    schema = "min(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -179,9 +190,11 @@ class MinBackward1(Node):
 
 
 class MinBackward0(Node):
-    """min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    schema = "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"
 
     __slots__ = ("dim", "self_shape", "keepdim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     saved = ("indices",)
 
@@ -193,7 +206,7 @@ class MinBackward0(Node):
 
 
 class AminmaxBackward0(Node):
-    """aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"""
+    schema = "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"
 
     __slots__ = ("dim", "keepdim")
 
@@ -207,7 +220,7 @@ class AminmaxBackward0(Node):
 
 
 class MedianBackward0(Node):
-    """median(Tensor self) -> Tensor"""
+    schema = "median(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -221,9 +234,11 @@ class MedianBackward0(Node):
 
 
 class MedianBackward1(Node):
-    """median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    schema = "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"
 
     __slots__ = ("dim", "self_shape", "keepdim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     saved = ("indices",)
 
@@ -235,7 +250,7 @@ class MedianBackward1(Node):
 
 
 class NanmedianBackward0(Node):
-    """nanmedian(Tensor self) -> Tensor"""
+    schema = "nanmedian(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -249,9 +264,11 @@ class NanmedianBackward0(Node):
 
 
 class NanmedianBackward1(Node):
-    """nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    schema = "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"
 
     __slots__ = ("dim", "self_shape", "keepdim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     saved = ("indices",)
 
@@ -263,9 +280,11 @@ class NanmedianBackward1(Node):
 
 
 class ModeBackward0(Node):
-    """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    schema = "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"
 
     __slots__ = ("dim", "self_shape", "keepdim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     saved = ("indices",)
 
@@ -277,9 +296,11 @@ class ModeBackward0(Node):
 
 
 class KthvalueBackward0(Node):
-    """kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+    schema = "kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"
 
     __slots__ = ("dim", "self_shape", "keepdim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     saved = ("indices",)
 
@@ -291,7 +312,7 @@ class KthvalueBackward0(Node):
 
 
 class SegmentReduceBackward0(Node):
-    """segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor"""
+    schema = "segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor"
 
     __slots__ = ("reduce", "axis", "initial")
 
@@ -309,7 +330,7 @@ class SegmentReduceBackward0(Node):
 
 
 class VarBackward0(Node):
-    """var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
+    schema = "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"
 
     __slots__ = ("dim", "correction", "keepdim")
 
@@ -323,7 +344,7 @@ class VarBackward0(Node):
 
 
 class StdBackward0(Node):
-    """std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"""
+    schema = "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor"
 
     __slots__ = ("dim", "correction", "keepdim")
 
@@ -337,7 +358,7 @@ class StdBackward0(Node):
 
 
 class LogsumexpBackward0(Node):
-    """logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"""
+    schema = "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"
 
     __slots__ = ("dim", "keepdim")
 
@@ -351,7 +372,7 @@ class LogsumexpBackward0(Node):
 
 
 class CumsumBackward0(Node):
-    """cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
+    schema = "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -362,7 +383,7 @@ class CumsumBackward0(Node):
 
 
 class CumprodBackward0(Node):
-    """cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"""
+    schema = "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -376,7 +397,7 @@ class CumprodBackward0(Node):
 
 
 class CummaxBackward0(Node):
-    """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
+    schema = "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)"
 
     __slots__ = ("dim",)
 
@@ -390,7 +411,7 @@ class CummaxBackward0(Node):
 
 
 class CumminBackward0(Node):
-    """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
+    schema = "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)"
 
     __slots__ = ("dim",)
 
@@ -404,7 +425,7 @@ class CumminBackward0(Node):
 
 
 class LogcumsumexpBackward0(Node):
-    """logcumsumexp(Tensor self, int dim) -> Tensor"""
+    schema = "logcumsumexp(Tensor self, int dim) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -418,9 +439,11 @@ class LogcumsumexpBackward0(Node):
 
 
 class SoftmaxBackward0(Node):
-    """_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
+    schema = "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"
 
     __slots__ = ("dim", "self_dtype")
+
+    facts = {"self_dtype": None}
 
     saved = ("result",)
 
@@ -432,7 +455,7 @@ class SoftmaxBackward0(Node):
 
 
 class SoftmaxBackwardDataBackward0(Node):
-    """_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
+    schema = "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"
 
     __slots__ = ("dim", "input_dtype")
 
@@ -449,9 +472,11 @@ class SoftmaxBackwardDataBackward0(Node):
 
 
 class SafeSoftmaxBackward0(Node):
-    """_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"""
+    schema = "_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"
 
     __slots__ = ("dim", "self_dtype")
+
+    facts = {"self_dtype": None}
 
     saved = ("result",)
 
@@ -463,9 +488,11 @@ class SafeSoftmaxBackward0(Node):
 
 
 class LogSoftmaxBackward0(Node):
-    """_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"""
+    schema = "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"
 
     __slots__ = ("dim", "self_dtype")
+
+    facts = {"self_dtype": None}
 
     saved = ("result",)
 
@@ -477,7 +504,7 @@ class LogSoftmaxBackward0(Node):
 
 
 class LogSoftmaxBackwardDataBackward0(Node):
-    """_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"""
+    schema = "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -494,9 +521,11 @@ class LogSoftmaxBackwardDataBackward0(Node):
 
 
 class SortBackward0(Node):
-    """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
+    schema = "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
 
     __slots__ = ("dim", "self_shape")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     saved = ("indices",)
 
@@ -508,9 +537,11 @@ class SortBackward0(Node):
 
 
 class SortBackward1(Node):
-    """sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"""
+    schema = "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)"
 
     __slots__ = ("dim", "self_shape")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     saved = ("indices",)
 
@@ -522,9 +553,11 @@ class SortBackward1(Node):
 
 
 class TopkBackward0(Node):
-    """topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"""
+    schema = "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"
 
     __slots__ = ("dim", "self_shape")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     saved = ("indices",)
 
@@ -536,7 +569,7 @@ class TopkBackward0(Node):
 
 
 class LinalgVectorNormBackward0(Node):
-    """linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    schema = "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
 
     __slots__ = ("ord", "dim", "keepdim")
 
@@ -550,7 +583,7 @@ class LinalgVectorNormBackward0(Node):
 
 
 class NormBackward1(Node):
-    """norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor"""
+    schema = "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor"
 
     __slots__ = ("p", "dim", "keepdim")
 
@@ -564,7 +597,7 @@ class NormBackward1(Node):
 
 
 class NormBackward0(Node):
-    """norm.Scalar(Tensor self, Scalar p=2) -> Tensor"""
+    schema = "norm.Scalar(Tensor self, Scalar p=2) -> Tensor"
 
     __slots__ = ("p",)
 
@@ -578,7 +611,7 @@ class NormBackward0(Node):
 
 
 class NormBackward2(Node):
-    """norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor"""
+    schema = "norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor"
 
     __slots__ = ("p",)
 
@@ -592,7 +625,7 @@ class NormBackward2(Node):
 
 
 class NormBackward3(Node):
-    """norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor"""
+    schema = "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor"
 
     __slots__ = ("p", "dim", "keepdim")
 
@@ -606,7 +639,7 @@ class NormBackward3(Node):
 
 
 class DistBackward0(Node):
-    """dist(Tensor self, Tensor other, Scalar p=2) -> Tensor"""
+    schema = "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor"
 
     __slots__ = ("p",)
 
@@ -620,7 +653,7 @@ class DistBackward0(Node):
 
 
 class RenormBackward0(Node):
-    """renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor"""
+    schema = "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor"
 
     __slots__ = ("p", "dim", "maxnorm")
 
@@ -634,7 +667,7 @@ class RenormBackward0(Node):
 
 
 class StdMeanBackward0(Node):
-    """std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
+    schema = "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"
 
     __slots__ = ("dim", "correction", "keepdim")
 
@@ -648,7 +681,7 @@ class StdMeanBackward0(Node):
 
 
 class VarMeanBackward0(Node):
-    """var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"""
+    schema = "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)"
 
     __slots__ = ("dim", "correction", "keepdim")
 
@@ -662,7 +695,7 @@ class VarMeanBackward0(Node):
 
 
 class NansumBackward0(Node):
-    """nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"""
+    schema = "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
 
     __slots__ = ("dim", "keepdim")
 

@@ -3,8 +3,9 @@
 """The backward steps of the sparse ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
@@ -16,7 +17,7 @@ from mindtorch.dispatch import ops
 
 
 class SparseCooTensorWithDimsAndTensorsBackward0(Node):
-    """_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor"""
+    schema = "_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor"
 
     __slots__ = ()
 
@@ -30,7 +31,7 @@ class SparseCooTensorWithDimsAndTensorsBackward0(Node):
 
 
 class ToSparseBackward0(Node):
-    """_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor"""
+    schema = "_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor"
 
     __slots__ = ()
 
@@ -44,7 +45,7 @@ class ToSparseBackward0(Node):
 
 
 class ToSparseBackward1(Node):
-    """_to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor"""
+    schema = "_to_sparse(Tensor self, *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor"
 
     __slots__ = ()
 
@@ -58,7 +59,7 @@ class ToSparseBackward1(Node):
 
 
 class ToDenseBackward0(Node):
-    """_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor"""
+    schema = "_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor"
 
     __slots__ = ("masked_grad",)
 
@@ -72,7 +73,7 @@ class ToDenseBackward0(Node):
 
 
 class CoalesceBackward0(Node):
-    """_coalesce(Tensor self) -> Tensor"""
+    schema = "_coalesce(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -83,7 +84,7 @@ class CoalesceBackward0(Node):
 
 
 class ValuesBackward0(Node):
-    """_values(Tensor(a) self) -> Tensor(a)"""
+    schema = "_values(Tensor(a) self) -> Tensor(a)"
 
     __slots__ = ()
 
@@ -97,7 +98,7 @@ class ValuesBackward0(Node):
 
 
 class SparseMmReduceImplBackward0(Node):
-    """_sparse_mm_reduce_impl(Tensor self, Tensor other, str reduce) -> (Tensor, Tensor)"""
+    schema = "_sparse_mm_reduce_impl(Tensor self, Tensor other, str reduce) -> (Tensor, Tensor)"
 
     __slots__ = ("reduce",)
 
@@ -113,7 +114,7 @@ class SparseMmReduceImplBackward0(Node):
 
 
 class SparseMaskBackward0(Node):
-    """sparse_mask(Tensor self, Tensor mask) -> Tensor"""
+    schema = "sparse_mask(Tensor self, Tensor mask) -> Tensor"
 
     __slots__ = ()
 
@@ -127,7 +128,7 @@ class SparseMaskBackward0(Node):
 
 
 class SparseCompressedTensorBackward0(Node):
-    """sparse_compressed_tensor.comp_plain_value_size(Tensor compressed_indices, Tensor plain_indices, Tensor values, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor"""
+    schema = "sparse_compressed_tensor.comp_plain_value_size(Tensor compressed_indices, Tensor plain_indices, Tensor values, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False) -> Tensor"
 
     __slots__ = ()
 
@@ -141,7 +142,7 @@ class SparseCompressedTensorBackward0(Node):
 
 
 class ToSparseCsrBackward0(Node):
-    """_to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor"""
+    schema = "_to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor"
 
     __slots__ = ()
 
@@ -155,7 +156,7 @@ class ToSparseCsrBackward0(Node):
 
 
 class ToSparseCscBackward0(Node):
-    """_to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor"""
+    schema = "_to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor"
 
     __slots__ = ()
 
@@ -169,7 +170,7 @@ class ToSparseCscBackward0(Node):
 
 
 class ToSparseBsrBackward0(Node):
-    """_to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
+    schema = "_to_sparse_bsr(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"
 
     __slots__ = ()
 
@@ -183,7 +184,7 @@ class ToSparseBsrBackward0(Node):
 
 
 class ToSparseBscBackward0(Node):
-    """_to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"""
+    schema = "_to_sparse_bsc(Tensor self, int[2] blocksize, int? dense_dim=None) -> Tensor"
 
     __slots__ = ()
 
@@ -197,7 +198,7 @@ class ToSparseBscBackward0(Node):
 
 
 class SparseSampledAddmmBackward0(Node):
-    """sparse_sampled_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+    schema = "sparse_sampled_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
 
     __slots__ = ("beta", "alpha")
 

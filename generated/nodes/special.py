@@ -3,8 +3,9 @@
 """The backward steps of the special ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch._support.errors import derivative_not_implemented
@@ -27,7 +28,7 @@ from mindtorch.dispatch import ops
 
 
 class ErfBackward0(Node):
-    """erf(Tensor self) -> Tensor"""
+    schema = "erf(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -41,7 +42,7 @@ class ErfBackward0(Node):
 
 
 class ErfcBackward0(Node):
-    """erfc(Tensor self) -> Tensor"""
+    schema = "erfc(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -55,7 +56,7 @@ class ErfcBackward0(Node):
 
 
 class ErfinvBackward0(Node):
-    """erfinv(Tensor self) -> Tensor"""
+    schema = "erfinv(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -69,7 +70,7 @@ class ErfinvBackward0(Node):
 
 
 class LgammaBackward0(Node):
-    """lgamma(Tensor self) -> Tensor"""
+    schema = "lgamma(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -83,7 +84,7 @@ class LgammaBackward0(Node):
 
 
 class DigammaBackward0(Node):
-    """digamma(Tensor self) -> Tensor"""
+    schema = "digamma(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -97,7 +98,7 @@ class DigammaBackward0(Node):
 
 
 class PolygammaBackward0(Node):
-    """polygamma(int n, Tensor self) -> Tensor"""
+    schema = "polygamma(int n, Tensor self) -> Tensor"
 
     __slots__ = ("n",)
 
@@ -111,7 +112,7 @@ class PolygammaBackward0(Node):
 
 
 class PolygammaBackward1(Node):
-    """polygamma_(Tensor(a!) self, int n) -> Tensor(a!)"""
+    schema = "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)"
 
     __slots__ = ("n",)
 
@@ -125,7 +126,7 @@ class PolygammaBackward1(Node):
 
 
 class XlogyBackward0(Node):
-    """xlogy.Tensor(Tensor self, Tensor other) -> Tensor"""
+    schema = "xlogy.Tensor(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -139,7 +140,7 @@ class XlogyBackward0(Node):
 
 
 class XlogyBackward1(Node):
-    """xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor"""
+    schema = "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor"
 
     __slots__ = ("self",)
 
@@ -153,7 +154,7 @@ class XlogyBackward1(Node):
 
 
 class XlogyBackward2(Node):
-    """xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor"""
+    schema = "xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor"
 
     __slots__ = ("other",)
 
@@ -167,7 +168,7 @@ class XlogyBackward2(Node):
 
 
 class I0Backward0(Node):
-    """i0(Tensor self) -> Tensor"""
+    schema = "i0(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -181,7 +182,7 @@ class I0Backward0(Node):
 
 
 class SpecialI0EBackward0(Node):
-    """special_i0e(Tensor self) -> Tensor"""
+    schema = "special_i0e(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -195,7 +196,7 @@ class SpecialI0EBackward0(Node):
 
 
 class SpecialI1Backward0(Node):
-    """special_i1(Tensor self) -> Tensor"""
+    schema = "special_i1(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -209,7 +210,7 @@ class SpecialI1Backward0(Node):
 
 
 class SpecialI1EBackward0(Node):
-    """special_i1e(Tensor self) -> Tensor"""
+    schema = "special_i1e(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -223,7 +224,7 @@ class SpecialI1EBackward0(Node):
 
 
 class SpecialEntrBackward0(Node):
-    """special_entr(Tensor self) -> Tensor"""
+    schema = "special_entr(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -237,7 +238,7 @@ class SpecialEntrBackward0(Node):
 
 
 class SpecialErfcxBackward0(Node):
-    """special_erfcx(Tensor self) -> Tensor"""
+    schema = "special_erfcx(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -251,7 +252,7 @@ class SpecialErfcxBackward0(Node):
 
 
 class SpecialNdtriBackward0(Node):
-    """special_ndtri(Tensor self) -> Tensor"""
+    schema = "special_ndtri(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -265,7 +266,7 @@ class SpecialNdtriBackward0(Node):
 
 
 class SpecialLogNdtrBackward0(Node):
-    """special_log_ndtr(Tensor self) -> Tensor"""
+    schema = "special_log_ndtr(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -279,7 +280,7 @@ class SpecialLogNdtrBackward0(Node):
 
 
 class IgammaBackward0(Node):
-    """igamma(Tensor self, Tensor other) -> Tensor"""
+    schema = "igamma(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -299,7 +300,7 @@ class IgammaBackward0(Node):
 
 
 class IgammacBackward0(Node):
-    """igammac(Tensor self, Tensor other) -> Tensor"""
+    schema = "igammac(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -319,7 +320,7 @@ class IgammacBackward0(Node):
 
 
 class SpecialXlog1PyBackward0(Node):
-    """special_xlog1py(Tensor self, Tensor other) -> Tensor"""
+    schema = "special_xlog1py(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -336,7 +337,7 @@ class SpecialXlog1PyBackward0(Node):
 
 
 class SpecialXlog1PyBackward1(Node):
-    """special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor"""
+    schema = "special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor"
 
     __slots__ = ("self",)
 
@@ -350,7 +351,7 @@ class SpecialXlog1PyBackward1(Node):
 
 
 class SpecialXlog1PyBackward2(Node):
-    """special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor"""
+    schema = "special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor"
 
     __slots__ = ("other",)
 
@@ -364,7 +365,7 @@ class SpecialXlog1PyBackward2(Node):
 
 
 class SpecialZetaBackward0(Node):
-    """special_zeta(Tensor self, Tensor other) -> Tensor"""
+    schema = "special_zeta(Tensor self, Tensor other) -> Tensor"
 
     __slots__ = ()
 
@@ -383,7 +384,7 @@ class SpecialZetaBackward0(Node):
 
 
 class SpecialZetaBackward1(Node):
-    """special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor"""
+    schema = "special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor"
 
     __slots__ = ("self",)
 
@@ -397,7 +398,7 @@ class SpecialZetaBackward1(Node):
 
 
 class SpecialZetaBackward2(Node):
-    """special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor"""
+    schema = "special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor"
 
     __slots__ = ()
 
@@ -408,7 +409,7 @@ class SpecialZetaBackward2(Node):
 
 
 class MvlgammaBackward0(Node):
-    """mvlgamma(Tensor self, int p) -> Tensor"""
+    schema = "mvlgamma(Tensor self, int p) -> Tensor"
 
     __slots__ = ("p",)
 

@@ -3,8 +3,9 @@
 """The backward steps of the view ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
@@ -28,7 +29,7 @@ from mindtorch.dispatch import ops
 
 
 class AliasBackward0(Node):
-    """alias(Tensor(a) self) -> Tensor(a)"""
+    schema = "alias(Tensor(a) self) -> Tensor(a)"
 
     __slots__ = ()
 
@@ -39,9 +40,11 @@ class AliasBackward0(Node):
 
 
 class ViewBackward0(Node):
-    """view(Tensor(a) self, SymInt[] size) -> Tensor(a)"""
+    schema = "view(Tensor(a) self, SymInt[] size) -> Tensor(a)"
 
     __slots__ = ("self_shape",)
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -50,9 +53,11 @@ class ViewBackward0(Node):
 
 
 class ReshapeAliasBackward0(Node):
-    """_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)"""
+    schema = "_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)"
 
     __slots__ = ("self_shape",)
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -61,7 +66,7 @@ class ReshapeAliasBackward0(Node):
 
 
 class TransposeBackward0(Node):
-    """transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"""
+    schema = "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"
 
     __slots__ = ("dim0", "dim1")
 
@@ -72,7 +77,7 @@ class TransposeBackward0(Node):
 
 
 class TransposeBackward1(Node):
-    """transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)"""
+    schema = "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)"
 
     __slots__ = ("dim0", "dim1")
 
@@ -83,7 +88,7 @@ class TransposeBackward1(Node):
 
 
 class TBackward0(Node):
-    """t(Tensor(a) self) -> Tensor(a)"""
+    schema = "t(Tensor(a) self) -> Tensor(a)"
 
     __slots__ = ()
 
@@ -94,7 +99,7 @@ class TBackward0(Node):
 
 
 class TBackward1(Node):
-    """t_(Tensor(a!) self) -> Tensor(a!)"""
+    schema = "t_(Tensor(a!) self) -> Tensor(a!)"
 
     __slots__ = ()
 
@@ -105,7 +110,7 @@ class TBackward1(Node):
 
 
 class PermuteBackward0(Node):
-    """permute(Tensor(a) self, int[] dims) -> Tensor(a)"""
+    schema = "permute(Tensor(a) self, int[] dims) -> Tensor(a)"
 
     __slots__ = ("dims",)
 
@@ -116,7 +121,7 @@ class PermuteBackward0(Node):
 
 
 class ExpandBackward0(Node):
-    """expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)"""
+    schema = "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)"
 
     __slots__ = ()
 
@@ -127,9 +132,11 @@ class ExpandBackward0(Node):
 
 
 class SqueezeBackward0(Node):
-    """squeeze(Tensor(a) self) -> Tensor(a)"""
+    schema = "squeeze(Tensor(a) self) -> Tensor(a)"
 
     __slots__ = ("self_shape",)
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -138,9 +145,11 @@ class SqueezeBackward0(Node):
 
 
 class SqueezeBackward3(Node):
-    """squeeze_(Tensor(a!) self) -> Tensor(a!)"""
+    schema = "squeeze_(Tensor(a!) self) -> Tensor(a!)"
 
     __slots__ = ("self_shape",)
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -149,9 +158,11 @@ class SqueezeBackward3(Node):
 
 
 class SqueezeBackward1(Node):
-    """squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"""
+    schema = "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"
 
     __slots__ = ("self_shape", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -160,9 +171,11 @@ class SqueezeBackward1(Node):
 
 
 class SqueezeBackward4(Node):
-    """squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)"""
+    schema = "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)"
 
     __slots__ = ("self_shape", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -171,9 +184,11 @@ class SqueezeBackward4(Node):
 
 
 class SqueezeBackward2(Node):
-    """squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
+    schema = "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"
 
     __slots__ = ("self_shape", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -182,9 +197,11 @@ class SqueezeBackward2(Node):
 
 
 class SqueezeBackward5(Node):
-    """squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)"""
+    schema = "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)"
 
     __slots__ = ("self_shape", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -193,7 +210,7 @@ class SqueezeBackward5(Node):
 
 
 class UnsqueezeBackward0(Node):
-    """unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"""
+    schema = "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"
 
     __slots__ = ("dim",)
 
@@ -204,7 +221,7 @@ class UnsqueezeBackward0(Node):
 
 
 class UnsqueezeBackward1(Node):
-    """unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)"""
+    schema = "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)"
 
     __slots__ = ("dim",)
 
@@ -215,9 +232,11 @@ class UnsqueezeBackward1(Node):
 
 
 class SelectBackward0(Node):
-    """select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)"""
+    schema = "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)"
 
     __slots__ = ("self_shape", "dim", "index")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -226,9 +245,11 @@ class SelectBackward0(Node):
 
 
 class SliceBackward0(Node):
-    """slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)"""
+    schema = "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)"
 
     __slots__ = ("self_shape", "dim", "start", "end", "step")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -237,9 +258,11 @@ class SliceBackward0(Node):
 
 
 class SplitBackward0(Node):
-    """split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]"""
+    schema = "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]"
 
     __slots__ = ("self_shape", "split_size", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
@@ -248,9 +271,11 @@ class SplitBackward0(Node):
 
 
 class SplitWithSizesBackward0(Node):
-    """split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]"""
+    schema = "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]"
 
     __slots__ = ("self_shape", "split_sizes", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
@@ -259,9 +284,11 @@ class SplitWithSizesBackward0(Node):
 
 
 class UnsafeSplitBackward0(Node):
-    """unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
+    schema = "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"
 
     __slots__ = ("self_shape", "split_size", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
@@ -270,9 +297,11 @@ class UnsafeSplitBackward0(Node):
 
 
 class UnsafeSplitWithSizesBackward0(Node):
-    """unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
+    schema = "unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"
 
     __slots__ = ("self_shape", "split_sizes", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
@@ -281,9 +310,11 @@ class UnsafeSplitWithSizesBackward0(Node):
 
 
 class UnbindBackward0(Node):
-    """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
+    schema = "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"
 
     __slots__ = ("self_shape", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
@@ -292,9 +323,11 @@ class UnbindBackward0(Node):
 
 
 class DiagonalBackward0(Node):
-    """diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)"""
+    schema = "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)"
 
     __slots__ = ("self_shape", "offset", "dim1", "dim2")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -303,9 +336,11 @@ class DiagonalBackward0(Node):
 
 
 class UnfoldBackward0(Node):
-    """unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)"""
+    schema = "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)"
 
     __slots__ = ("self_shape", "dimension", "size", "step")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -314,9 +349,11 @@ class UnfoldBackward0(Node):
 
 
 class AsStridedBackward0(Node):
-    """as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"""
+    schema = "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"
 
     __slots__ = ("self_shape", "self_stride", "self_storage_offset", "size", "stride", "storage_offset")
+
+    facts = {"self_shape": "self_sym_sizes", "self_stride": "self_sym_strides", "self_storage_offset": None}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -335,7 +372,7 @@ class AsStridedBackward0(Node):
 
 
 class ViewAsRealBackward0(Node):
-    """view_as_real(Tensor(a) self) -> Tensor(a)"""
+    schema = "view_as_real(Tensor(a) self) -> Tensor(a)"
 
     __slots__ = ()
 
@@ -346,7 +383,7 @@ class ViewAsRealBackward0(Node):
 
 
 class ViewAsComplexBackward0(Node):
-    """view_as_complex(Tensor(a) self) -> Tensor(a)"""
+    schema = "view_as_complex(Tensor(a) self) -> Tensor(a)"
 
     __slots__ = ()
 
@@ -357,9 +394,11 @@ class ViewAsComplexBackward0(Node):
 
 
 class UnsafeViewBackward0(Node):
-    """_unsafe_view(Tensor self, SymInt[] size) -> Tensor"""
+    schema = "_unsafe_view(Tensor self, SymInt[] size) -> Tensor"
 
     __slots__ = ("self_shape",)
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -368,7 +407,7 @@ class UnsafeViewBackward0(Node):
 
 
 class AliasBackward0_copy(Node):
-    """alias_copy(Tensor self) -> Tensor"""
+    schema = "alias_copy(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -379,9 +418,11 @@ class AliasBackward0_copy(Node):
 
 
 class ViewBackward0_copy(Node):
-    """view_copy(Tensor self, SymInt[] size) -> Tensor"""
+    schema = "view_copy(Tensor self, SymInt[] size) -> Tensor"
 
     __slots__ = ("self_shape",)
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -390,7 +431,7 @@ class ViewBackward0_copy(Node):
 
 
 class TransposeBackward0_copy(Node):
-    """transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor"""
+    schema = "transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor"
 
     __slots__ = ("dim0", "dim1")
 
@@ -401,7 +442,7 @@ class TransposeBackward0_copy(Node):
 
 
 class TBackward0_copy(Node):
-    """t_copy(Tensor self) -> Tensor"""
+    schema = "t_copy(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -412,7 +453,7 @@ class TBackward0_copy(Node):
 
 
 class PermuteBackward0_copy(Node):
-    """permute_copy(Tensor self, int[] dims) -> Tensor"""
+    schema = "permute_copy(Tensor self, int[] dims) -> Tensor"
 
     __slots__ = ("dims",)
 
@@ -423,7 +464,7 @@ class PermuteBackward0_copy(Node):
 
 
 class ExpandBackward0_copy(Node):
-    """expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"""
+    schema = "expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor"
 
     __slots__ = ()
 
@@ -434,9 +475,11 @@ class ExpandBackward0_copy(Node):
 
 
 class SqueezeBackward0_copy(Node):
-    """squeeze_copy(Tensor self) -> Tensor"""
+    schema = "squeeze_copy(Tensor self) -> Tensor"
 
     __slots__ = ("self_shape",)
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -445,9 +488,11 @@ class SqueezeBackward0_copy(Node):
 
 
 class SqueezeBackward1_copy(Node):
-    """squeeze_copy.dim(Tensor self, int dim) -> Tensor"""
+    schema = "squeeze_copy.dim(Tensor self, int dim) -> Tensor"
 
     __slots__ = ("self_shape", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -456,9 +501,11 @@ class SqueezeBackward1_copy(Node):
 
 
 class SqueezeBackward2_copy(Node):
-    """squeeze_copy.dims(Tensor self, int[] dim) -> Tensor"""
+    schema = "squeeze_copy.dims(Tensor self, int[] dim) -> Tensor"
 
     __slots__ = ("self_shape", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -467,7 +514,7 @@ class SqueezeBackward2_copy(Node):
 
 
 class UnsqueezeBackward0_copy(Node):
-    """unsqueeze_copy(Tensor self, int dim) -> Tensor"""
+    schema = "unsqueeze_copy(Tensor self, int dim) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -478,9 +525,11 @@ class UnsqueezeBackward0_copy(Node):
 
 
 class SelectBackward0_copy(Node):
-    """select_copy.int(Tensor self, int dim, SymInt index) -> Tensor"""
+    schema = "select_copy.int(Tensor self, int dim, SymInt index) -> Tensor"
 
     __slots__ = ("self_shape", "dim", "index")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -489,9 +538,11 @@ class SelectBackward0_copy(Node):
 
 
 class SliceBackward0_copy(Node):
-    """slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
+    schema = "slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"
 
     __slots__ = ("self_shape", "dim", "start", "end", "step")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -500,9 +551,11 @@ class SliceBackward0_copy(Node):
 
 
 class NarrowCopyBackward0(Node):
-    """narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor"""
+    schema = "narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor"
 
     __slots__ = ("self_shape", "dim", "start", "length")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -511,9 +564,11 @@ class NarrowCopyBackward0(Node):
 
 
 class SplitBackward0_copy(Node):
-    """split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"""
+    schema = "split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"
 
     __slots__ = ("self_shape", "split_size", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
@@ -522,9 +577,11 @@ class SplitBackward0_copy(Node):
 
 
 class SplitWithSizesBackward0_copy(Node):
-    """split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"""
+    schema = "split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"
 
     __slots__ = ("self_shape", "split_sizes", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
@@ -533,9 +590,11 @@ class SplitWithSizesBackward0_copy(Node):
 
 
 class UnbindBackward0_copy(Node):
-    """unbind_copy.int(Tensor self, int dim=0) -> Tensor[]"""
+    schema = "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]"
 
     __slots__ = ("self_shape", "dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, *grads):
         if all([grad is None for grad in grads]):
@@ -544,9 +603,11 @@ class UnbindBackward0_copy(Node):
 
 
 class DiagonalBackward0_copy(Node):
-    """diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
+    schema = "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor"
 
     __slots__ = ("self_shape", "offset", "dim1", "dim2")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -555,9 +616,11 @@ class DiagonalBackward0_copy(Node):
 
 
 class UnfoldBackward0_copy(Node):
-    """unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor"""
+    schema = "unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor"
 
     __slots__ = ("self_shape", "dimension", "size", "step")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -566,9 +629,11 @@ class UnfoldBackward0_copy(Node):
 
 
 class AsStridedBackward0_copy(Node):
-    """as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
+    schema = "as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"
 
     __slots__ = ("self_shape", "self_stride", "self_storage_offset", "size", "stride", "storage_offset")
+
+    facts = {"self_shape": "self_sym_sizes", "self_stride": "self_sym_strides", "self_storage_offset": None}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -587,7 +652,7 @@ class AsStridedBackward0_copy(Node):
 
 
 class ViewAsRealBackward0_copy(Node):
-    """view_as_real_copy(Tensor self) -> Tensor"""
+    schema = "view_as_real_copy(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -598,7 +663,7 @@ class ViewAsRealBackward0_copy(Node):
 
 
 class ViewAsComplexBackward0_copy(Node):
-    """view_as_complex_copy(Tensor self) -> Tensor"""
+    schema = "view_as_complex_copy(Tensor self) -> Tensor"
 
     __slots__ = ()
 
@@ -609,9 +674,11 @@ class ViewAsComplexBackward0_copy(Node):
 
 
 class SelectScatterBackward0(Node):
-    """select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor"""
+    schema = "select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor"
 
     __slots__ = ("src_shape", "dim", "index")
+
+    facts = {"src_shape": "src_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -623,9 +690,11 @@ class SelectScatterBackward0(Node):
 
 
 class SliceScatterBackward0(Node):
-    """slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"""
+    schema = "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor"
 
     __slots__ = ("src_shape", "dim", "start", "end", "step")
+
+    facts = {"src_shape": "src_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -641,9 +710,11 @@ class SliceScatterBackward0(Node):
 
 
 class DiagonalScatterBackward0(Node):
-    """diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
+    schema = "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"
 
     __slots__ = ("src_shape", "offset", "dim1", "dim2")
+
+    facts = {"src_shape": "src_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -659,9 +730,11 @@ class DiagonalScatterBackward0(Node):
 
 
 class AsStridedScatterBackward0(Node):
-    """as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"""
+    schema = "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor"
 
     __slots__ = ("self_shape", "self_stride", "self_storage_offset", "size", "stride", "storage_offset")
+
+    facts = {"self_shape": "self_sym_sizes", "self_stride": "self_sym_strides", "self_storage_offset": None}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -697,9 +770,11 @@ class AsStridedScatterBackward0(Node):
 
 
 class AddBatchDimBackward0(Node):
-    """_add_batch_dim(Tensor self, int batch_dim, int level) -> Tensor"""
+    schema = "_add_batch_dim(Tensor self, int batch_dim, int level) -> Tensor"
 
     __slots__ = ("level", "self_shape", "batch_dim")
+
+    facts = {"self_shape": "self_sym_sizes"}
 
     def apply(node, edges, grad):
         if grad is None:
@@ -708,7 +783,7 @@ class AddBatchDimBackward0(Node):
 
 
 class SpreadOverLevelBackward0(Node):
-    """_spread_over_level(Tensor self, int level) -> Tensor"""
+    schema = "_spread_over_level(Tensor self, int level) -> Tensor"
 
     __slots__ = ()
 
@@ -719,7 +794,7 @@ class SpreadOverLevelBackward0(Node):
 
 
 class RemoveBatchDimBackward0(Node):
-    """_remove_batch_dim(Tensor self, int level, SymInt batch_size, int out_dim) -> Tensor"""
+    schema = "_remove_batch_dim(Tensor self, int level, SymInt batch_size, int out_dim) -> Tensor"
 
     __slots__ = ("out_dim", "level")
 

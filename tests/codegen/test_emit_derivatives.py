@@ -21,9 +21,9 @@ def test_two_gradients(tmp_path):
           result: self_t * other_p + other_t * self_p
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/pointwise.py", "MulBackward0") == expected('''
+    assert definition(files, "generated/nodes/pointwise.py", "MulBackward0") == expected("""
         class MulBackward0(Node):
-            """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
+            schema = "mul.Tensor(Tensor self, Tensor other) -> Tensor"
 
             __slots__ = ()
 
@@ -36,7 +36,7 @@ def test_two_gradients(tmp_path):
                 if grad is None:
                     return (None, None)
                 return (grad * other if edges[0] else None, grad * self if edges[1] else None)
-        ''')
+        """)
     assert definition(files, "generated/forward_ad/pointwise.py", "mul") == expected('''
         def mul(result, arguments, tangents):
             """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
@@ -63,9 +63,9 @@ def test_a_conditional_formula_stays_one(tmp_path):
           result: self_t + other_t * factor
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/pointwise.py", "JoinBackward0") == expected('''
+    assert definition(files, "generated/nodes/pointwise.py", "JoinBackward0") == expected("""
         class JoinBackward0(Node):
-            """join(Tensor self, Tensor other, *, int factor) -> Tensor"""
+            schema = "join(Tensor self, Tensor other, *, int factor) -> Tensor"
 
             __slots__ = ("factor",)
 
@@ -73,7 +73,7 @@ def test_a_conditional_formula_stays_one(tmp_path):
                 if grad is None:
                     return (None, None)
                 return (grad if edges[0] else None, (grad if node.factor == 1 else grad * node.factor) if edges[1] else None)
-        ''')
+        """)
 
 
 def test_saved_result_and_elementwise_tangent(tmp_path):
@@ -90,9 +90,9 @@ def test_saved_result_and_elementwise_tangent(tmp_path):
           result: auto_element_wise
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/pointwise.py", "ExpBackward0") == expected('''
+    assert definition(files, "generated/nodes/pointwise.py", "ExpBackward0") == expected("""
         class ExpBackward0(Node):
-            """exp(Tensor self) -> Tensor"""
+            schema = "exp(Tensor self) -> Tensor"
 
             __slots__ = ()
 
@@ -103,7 +103,7 @@ def test_saved_result_and_elementwise_tangent(tmp_path):
                 if grad is None:
                     return (None,)
                 return (grad * result,)
-        ''')
+        """)
     assert definition(files, "generated/forward_ad/pointwise.py", "exp") == expected('''
         def exp(result, arguments, tangents):
             """exp(Tensor self) -> Tensor"""
@@ -126,11 +126,13 @@ def test_saved_facts_and_numbers(tmp_path):
           when: step is None
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/pointwise.py", "ScaleBackward0") == expected('''
+    assert definition(files, "generated/nodes/pointwise.py", "ScaleBackward0") == expected("""
         class ScaleBackward0(Node):
-            """scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor"""
+            schema = "scale(Tensor self, Tensor? weight=None, Scalar factor=1, *, int[2] padding=0, int? step=None) -> Tensor"
 
             __slots__ = ("factor", "weight_shape")
+
+            facts = {"weight_shape": "weight_sym_sizes"}
 
             saved = ("self", "weight")
 
@@ -144,7 +146,7 @@ def test_saved_facts_and_numbers(tmp_path):
                     multiply(grad, weight) * node.factor if edges[0] else None,
                     multiply(grad, self).reshape(node.weight_shape) * node.factor if edges[1] else None,
                 )
-        ''')
+        """)
 
 
 def test_output_without_gradient(tmp_path):
@@ -162,11 +164,13 @@ def test_output_without_gradient(tmp_path):
           output_differentiability: [True, False]
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/reduction.py", "MaxBackward0") == expected('''
+    assert definition(files, "generated/nodes/reduction.py", "MaxBackward0") == expected("""
         class MaxBackward0(Node):
-            """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+            schema = "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"
 
             __slots__ = ("dim", "self_shape")
+
+            facts = {"self_shape": "self_sym_sizes"}
 
             saved = ("indices",)
 
@@ -175,7 +179,7 @@ def test_output_without_gradient(tmp_path):
                 if grad is None:
                     return (None,)
                 return (multiply(grad, indices) + node.dim + node.self_shape[0],)
-        ''')
+        """)
     assert definition(files, "generated/forward_ad/reduction.py", "max") == expected('''
         def max(result, arguments, tangents):
             """max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
@@ -195,9 +199,9 @@ def test_several_outputs_and_one_formula(tmp_path):
           self, other: multiply(grads[0], grads[1], needs_input_grad.self)
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/nn.py", "NormGradsBackward0") == expected('''
+    assert definition(files, "generated/nodes/nn.py", "NormGradsBackward0") == expected("""
         class NormGradsBackward0(Node):
-            """norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)"""
+            schema = "norm_grads(Tensor self, Tensor other, bool[2] output_mask) -> (Tensor, Tensor)"
 
             __slots__ = ()
 
@@ -205,7 +209,7 @@ def test_several_outputs_and_one_formula(tmp_path):
                 if all([grad is None for grad in grads]):
                     return (None, None)
                 return multiply(grads[0], grads[1], bool(edges[0]))
-        ''')
+        """)
 
 
 def test_list_of_tensors(tmp_path):
@@ -220,18 +224,20 @@ def test_list_of_tensors(tmp_path):
           result: auto_linear
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/indexing.py", "CatBackward0") == expected('''
+    assert definition(files, "generated/nodes/indexing.py", "CatBackward0") == expected("""
         class CatBackward0(Node):
-            """cat(Tensor[] tensors, int dim=0) -> Tensor"""
+            schema = "cat(Tensor[] tensors, int dim=0) -> Tensor"
 
             __slots__ = ("tensors_shapes", "dim")
+
+            facts = {"tensors_shapes": None}
 
             def apply(node, edges, grad):
                 if grad is None:
                     return (None,) * len(edges)
                 tensors_grad = grad.split(node.tensors_shapes, node.dim)
                 return (*tensors_grad,)
-        ''')
+        """)
     assert definition(files, "generated/forward_ad/indexing.py", "cat") == expected('''
         def cat(result, arguments, tangents):
             """cat(Tensor[] tensors, int dim=0) -> Tensor"""
@@ -253,9 +259,9 @@ def test_list_of_saved_tensors(tmp_path):
           indices: non_differentiable
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/indexing.py", "IndexBackward0") == expected('''
+    assert definition(files, "generated/nodes/indexing.py", "IndexBackward0") == expected("""
         class IndexBackward0(Node):
-            """index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"""
+            schema = "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"
 
             __slots__ = ()
 
@@ -266,7 +272,7 @@ def test_list_of_saved_tensors(tmp_path):
                 if grad is None:
                     return (None,)
                 return (multiply(grad, indices),)
-        ''')
+        """)
 
 
 def test_outputs_in_a_list(tmp_path):
@@ -282,9 +288,9 @@ def test_outputs_in_a_list(tmp_path):
           self: multiply(grads, dim)
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/view.py", "UnbindBackward0") == expected('''
+    assert definition(files, "generated/nodes/view.py", "UnbindBackward0") == expected("""
         class UnbindBackward0(Node):
-            """unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"""
+            schema = "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]"
 
             __slots__ = ("dim",)
 
@@ -292,7 +298,7 @@ def test_outputs_in_a_list(tmp_path):
                 if all([grad is None for grad in grads]):
                     return (None,)
                 return (multiply(grads, node.dim),)
-        ''')
+        """)
 
 
 def test_not_implemented(tmp_path):
@@ -327,9 +333,9 @@ def test_not_implemented_for_one_argument(tmp_path):
           other: not_implemented
     """
     files = emit_project(tmp_path, ops, derivatives)
-    assert definition(files, "generated/nodes/pointwise.py", "MulBackward0") == expected('''
+    assert definition(files, "generated/nodes/pointwise.py", "MulBackward0") == expected("""
         class MulBackward0(Node):
-            """mul.Tensor(Tensor self, Tensor other) -> Tensor"""
+            schema = "mul.Tensor(Tensor self, Tensor other) -> Tensor"
 
             __slots__ = ()
 
@@ -346,4 +352,4 @@ def test_not_implemented_for_one_argument(tmp_path):
                     raise derivative_not_implemented("mul: other")
                 other_grad = None
                 return (self_grad, other_grad)
-        ''')
+        """)

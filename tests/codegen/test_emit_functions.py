@@ -133,9 +133,9 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
                 node.kept += (save_output(node, result),)
             return result
         ''')
-    assert definition(files, "generated/nodes/pointwise.py", "PowBackward0") == expected('''
+    assert definition(files, "generated/nodes/pointwise.py", "PowBackward0") == expected("""
         class PowBackward0(Node):
-            """pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"""
+            schema = "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"
 
             __slots__ = ()
 
@@ -149,7 +149,7 @@ def test_kinds_of_operands_and_a_saved_result(tmp_path):
                     multiply(grad, self) * exponent if edges[0] else None,
                     multiply(grad, result) * self if edges[1] else None,
                 )
-        ''')
+        """)
 
 
 def test_the_kind_of_one_operand(tmp_path):

@@ -1,5 +1,6 @@
 """`Node`: the base of the generated nodes. Adds saved tensors to `NodeBase`."""
 
+from collections.abc import Mapping
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -20,6 +21,8 @@ class Node(NodeBase):
 
     __slots__ = ()  # in a subclass: the names of numbers, shapes and the like, which are kept as they are
 
+    schema = ""  # that of the op, which nodes that are written by hand need not have
+    facts: Mapping[str, str | None] = {}  # what users find facts about tensors under, None where they do not
     saved: tuple[str, ...] = ()  # the names of the saved tensors
     keepers: tuple[int, ...] = ()  # the edges for which they are saved, if none may be
 
@@ -29,8 +32,8 @@ class Node(NodeBase):
             setattr(cls, f"_saved_{name}", property(partial(cls._show_saved, place=place)))
             setattr(cls, f"_raw_saved_{name}", property(partial(cls._show_raw, place=place)))
         for field in vars(cls).get("__slots__", ()):
-            shown = _shown_name(field, cls.__doc__ or "")
-            if shown:
+            shown = cls.facts.get(field, field)
+            if shown is not None:
                 setattr(cls, f"_saved_{shown}", property(attrgetter(field)))
 
     def name(self) -> str:
@@ -82,29 +85,6 @@ class Node(NodeBase):
         raw = as_saved_tensor(held)
         self.kept = (*kept[:place], raw, *kept[place + 1 :])
         return raw
-
-
-# How torch names facts about a tensor that are kept in its place; those that it does not show have no name.
-_SHOWN_FACTS = {
-    "_shape": "_sym_sizes",
-    "_numel": "_sym_numel",
-    "_stride": "_sym_strides",
-    "_dtype": "",
-    "_device": "",
-    "_is_complex": "",
-    "_shapes": "",
-    "_storage_offset": "",
-}
-
-
-def _shown_name(field: str, schema: str) -> str:
-    """The name under which a user finds what a node keeps: an argument's own, that of a fact, or none."""
-    if f" {field}" in schema:
-        return field
-    for ending, shown in _SHOWN_FACTS.items():
-        if field.endswith(ending):
-            return shown and field.removesuffix(ending) + shown
-    return field
 
 
 def _unpacked(held: Any, node: Node) -> Any:

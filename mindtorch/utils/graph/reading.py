@@ -130,5 +130,5 @@ def _leaf_tip(node: Any, name: str) -> str:
 
 
 def _node_tip(node: Any) -> str:
-    """The schema of the op, which is the text of a generated node; of others the full name."""
-    return (type(node).__doc__ or "").partition("\n")[0] if isinstance(node, Node) else node.name()
+    """The schema of the op; of nodes that are written by hand the full name."""
+    return (node.schema if isinstance(node, Node) else "") or node.name()

@@ -3,8 +3,9 @@
 """The backward steps of the shrinkage ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
@@ -15,7 +16,7 @@ from wavelets.formulas import beyond
 
 
 class SoftThresholdBackward0(Node):
-    """soft_threshold(Tensor self, float threshold) -> Tensor"""
+    schema = "soft_threshold(Tensor self, float threshold) -> Tensor"
 
     __slots__ = ("threshold",)
 

@@ -3,8 +3,9 @@
 """The backward steps of the transform ops.
 
 A call that is recorded makes a node. What its formulas need is listed in `saved` and lies, in that order, in `kept`,
-which `node.unpack()` checks and gives back; numbers have slots of their own. `apply` gives a gradient for each of the
-`edges` that the pass follows, None for the others. "Nodes and saved tensors" in docs/internals.md tells the rest.
+which `node.unpack()` checks and gives back; numbers have slots of their own, and `facts` says what torch calls those
+that are facts about a tensor. `apply` gives a gradient for each of the `edges` that the pass follows, None for the
+others. "Nodes and saved tensors" in docs/internals.md tells the rest.
 """
 
 from mindtorch.autograd._engine.node import Node
@@ -17,7 +18,7 @@ from wavelets.formulas import zeros_for_missing
 
 
 class HaarBackward0(Node):
-    """haar(Tensor self, int dim=-1) -> (Tensor approximation, Tensor detail)"""
+    schema = "haar(Tensor self, int dim=-1) -> (Tensor approximation, Tensor detail)"
 
     __slots__ = ("dim",)
 
@@ -28,7 +29,7 @@ class HaarBackward0(Node):
 
 
 class InverseHaarBackward0(Node):
-    """inverse_haar(Tensor approximation, Tensor detail, int dim=-1) -> Tensor"""
+    schema = "inverse_haar(Tensor approximation, Tensor detail, int dim=-1) -> Tensor"
 
     __slots__ = ("dim",)
 
@@ -39,9 +40,11 @@ class InverseHaarBackward0(Node):
 
 
 class EveryOtherBackward0(Node):
-    """every_other(Tensor(a) self, int dim=-1) -> Tensor(a)"""
+    schema = "every_other(Tensor(a) self, int dim=-1) -> Tensor(a)"
 
     __slots__ = ("self_shape", "dim", "self_size")
+
+    facts = {"self_shape": "self_sym_sizes", "self_size": None}
 
     def apply(node, edges, grad):
         if grad is None:
