@@ -115,11 +115,26 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 
 def emit(model: Model) -> dict[str, str]:
-    return {f"generated/ops/{family}.py": _family(model, family) for family in model.families}
+    files = {}
+    for family in model.families:
+        items = list(_items(model, family))
+        files[f"generated/ops/{family}.py"] = _family(model, family, items)
+        files[f"generated/parameters/{family}.py"] = _parameters(model, family, items)
+    return files
 
 
-def _family(model: Model, family: str) -> str:
-    body = render("ops.py.jinja", items=list(_items(model, family)))
+def _parameters(model: Model, family: str, items: list[Item]) -> str:
+    """What looks at calls of the functions reads, in a module of its own, which few programs import."""
+    functions = [item.function for item in items if item.function]
+    resolvers = [item.resolver for item in items if item.resolver and item.resolver.form != "matching"]
+    body = render("parameters.py.jinja", functions=[*functions, *resolvers])
+    imports = {name: IMPORTS[name] for name in ("contiguous_format", "int64")}
+    purpose = f"What the functions of the {family} ops take: names, what collects the rest, and defaults."
+    return python_module(model.project, "ops", "ops.yaml", purpose, body, imports)
+
+
+def _family(model: Model, family: str, items: list[Item]) -> str:
+    body = render("ops.py.jinja", items=items)
     project = model.project
     imports = IMPORTS | {
         "Dtype": "mindtorch._core.dtype import dtype as Dtype",

@@ -12,6 +12,7 @@ _PURPOSES = {
     "forward_ad": "Forward-mode derivatives, one function per op.",
     "nodes": "The steps of the backward graph, one class per derivative.",
     "modules": "The ops of each module that consists of ops.",
+    "parameters": "What the functions of ops take.",
     "ops": "The ops: what users call.",
     "stubs": "Kernels that are still to be written, by backend.",
 }

@@ -103,6 +103,9 @@ def _row(model: Model, op: Op) -> Row:
         details.append('"differentiable": True')
     if op.copies:
         details.append('"copies": True')
+    root = root_of(model, op)
+    if root is not op and not root.is_composite:
+        details.append(f'"kernels": "{registered_name(model, root)}"')
     if op.numbers:
         details.append('"takes_numbers": True')
     if op.python_names:
@@ -182,6 +185,7 @@ def _package(model: Model) -> str:
         "register_kernels": "mindtorch.dispatch.registry",
         "register_kernels_of": "mindtorch.dispatch.registry",
         "register_modules_of": "mindtorch.dispatch.registry",
+        "register_parameters": "mindtorch.dispatch.parameters",
         "register_old_calls": "mindtorch.dispatch.arguments.deprecation",
         "register_ops": "mindtorch.dispatch.registry",
         "register_versions": "mindtorch.dispatch.versions",

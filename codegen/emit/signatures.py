@@ -64,6 +64,17 @@ class Signature:
         return tuple(parameter for parameter in self.parameters if not parameter.kwarg_only)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Those that may be given by position."""
+        return tuple(parameter.name for parameter in self.positional)
+
+    @property
+    def defaults(self) -> tuple[str, ...]:
+        """The items of a dictionary of what stands for nothing given."""
+        optional = [each for each in self.parameters if each.default is not None and each.name != "_reject"]
+        return tuple(f'"{parameter.name}": {parameter.default}' for parameter in optional)
+
+    @property
     def aliases(self) -> tuple[Parameter, ...]:
         return tuple(parameter for parameter in self.parameters if parameter.alias_of)
 

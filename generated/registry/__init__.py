@@ -21,6 +21,7 @@ from mindtorch._generated.registry import (
 )
 from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.deprecation import register_old_calls
+from mindtorch.dispatch.parameters import register_parameters
 from mindtorch.dispatch.registry import register_kernels, register_kernels_of, register_modules_of, register_ops
 from mindtorch.dispatch.shown_signature import show_signatures
 
@@ -28,6 +29,7 @@ from mindtorch._generated import tensor_methods as tensor_methods  # puts the me
 
 FAMILIES = (pointwise, reduction, view, indexing, linalg, nn, loss, random, factory, fft, special, sparse, foreach)
 
+register_parameters("mindtorch._generated.ops", "mindtorch._generated.parameters")
 for family in FAMILIES:
     register_ops(family.OPS)
     for backend, kernels in family.KERNELS.items():

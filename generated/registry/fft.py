@@ -13,11 +13,11 @@ cpu_kernels = kernels_in("mindtorch.backends.cpu.fft")
 
 OPS = (
     (SCHEMAS["_fft_c2c"], functions._fft_c2c, {"jvp": forward_ad._fft_c2c, "differentiable": True}),
-    (SCHEMAS["_fft_c2c.out"], functions._fft_c2c_out, {}),
+    (SCHEMAS["_fft_c2c.out"], functions._fft_c2c_out, {"kernels": "_fft_c2c"}),
     (SCHEMAS["_fft_r2c"], functions._fft_r2c, {"jvp": forward_ad._fft_r2c, "differentiable": True, "tags": ("core",)}),
-    (SCHEMAS["_fft_r2c.out"], functions._fft_r2c_out, {"tags": ("core",)}),
+    (SCHEMAS["_fft_r2c.out"], functions._fft_r2c_out, {"kernels": "_fft_r2c", "tags": ("core",)}),
     (SCHEMAS["_fft_c2r"], functions._fft_c2r, {"jvp": forward_ad._fft_c2r, "differentiable": True, "tags": ("core",)}),
-    (SCHEMAS["_fft_c2r.out"], functions._fft_c2r_out, {"tags": ("core",)}),
+    (SCHEMAS["_fft_c2r.out"], functions._fft_c2r_out, {"kernels": "_fft_c2r", "tags": ("core",)}),
     (SCHEMAS["fft_fft"], functions.fft_fft, {"composite": True, "autocast": {"cpu": "fp32"}}),
     (SCHEMAS["fft_fft.out"], functions.fft_fft_out, {"composite": True}),
     (SCHEMAS["fft_ifft"], functions.fft_ifft, {"composite": True, "autocast": {"cpu": "fp32"}}),

@@ -56,7 +56,11 @@ OPS = (
         functions.bernoulli_default,
         {"jvp": forward_ad.bernoulli_default, "differentiable": True, "tags": ("nondeterministic_seeded",)},
     ),
-    (SCHEMAS["bernoulli.out"], functions.bernoulli_default_out, {"tags": ("nondeterministic_seeded",)}),
+    (
+        SCHEMAS["bernoulli.out"],
+        functions.bernoulli_default_out,
+        {"kernels": "bernoulli", "tags": ("nondeterministic_seeded",)},
+    ),
     (
         SCHEMAS["bernoulli.p"],
         functions.bernoulli_p,

@@ -81,7 +81,7 @@ OPS = (
     (SCHEMAS["ccol_indices"], functions.ccol_indices, {"composite": True}),
     (SCHEMAS["row_indices"], functions.row_indices, {"composite": True}),
     (SCHEMAS["sparse_sampled_addmm"], functions.sparse_sampled_addmm, {"differentiable": True}),
-    (SCHEMAS["sparse_sampled_addmm.out"], functions.sparse_sampled_addmm_out, {}),
+    (SCHEMAS["sparse_sampled_addmm.out"], functions.sparse_sampled_addmm_out, {"kernels": "sparse_sampled_addmm"}),
     (SCHEMAS["_sparse_softmax.int"], functions._sparse_softmax, {"composite": True}),
     (SCHEMAS["_sparse_log_softmax.int"], functions._sparse_log_softmax, {"composite": True}),
     (SCHEMAS["_spdiags"], functions._spdiags, {"composite": True}),

@@ -13,21 +13,37 @@ cpu_kernels = kernels_in("mindtorch.backends.cpu.special")
 
 OPS = (
     (SCHEMAS["erf"], functions.erf, {"jvp": forward_ad.erf, "differentiable": True, "tags": ("core", "pointwise")}),
-    (SCHEMAS["erf_"], functions.erf_, {"jvp": forward_ad.erf, "differentiable": True, "tags": ("core", "pointwise")}),
-    (SCHEMAS["erf.out"], functions.erf_out, {"tags": ("core", "pointwise")}),
+    (
+        SCHEMAS["erf_"],
+        functions.erf_,
+        {"jvp": forward_ad.erf, "differentiable": True, "kernels": "erf", "tags": ("core", "pointwise")},
+    ),
+    (SCHEMAS["erf.out"], functions.erf_out, {"kernels": "erf", "tags": ("core", "pointwise")}),
     (SCHEMAS["erfc"], functions.erfc, {"jvp": forward_ad.erfc, "differentiable": True, "tags": ("pointwise",)}),
-    (SCHEMAS["erfc_"], functions.erfc_, {"jvp": forward_ad.erfc, "differentiable": True, "tags": ("pointwise",)}),
-    (SCHEMAS["erfc.out"], functions.erfc_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["erfc_"],
+        functions.erfc_,
+        {"jvp": forward_ad.erfc, "differentiable": True, "kernels": "erfc", "tags": ("pointwise",)},
+    ),
+    (SCHEMAS["erfc.out"], functions.erfc_out, {"kernels": "erfc", "tags": ("pointwise",)}),
     (
         SCHEMAS["erfinv"],
         functions.erfinv,
         {"jvp": forward_ad.erfinv, "differentiable": True, "tags": ("pointwise",), "autocast": {"npu": "fp32"}},
     ),
-    (SCHEMAS["erfinv_"], functions.erfinv_, {"jvp": forward_ad.erfinv, "differentiable": True, "tags": ("pointwise",)}),
-    (SCHEMAS["erfinv.out"], functions.erfinv_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["erfinv_"],
+        functions.erfinv_,
+        {"jvp": forward_ad.erfinv, "differentiable": True, "kernels": "erfinv", "tags": ("pointwise",)},
+    ),
+    (SCHEMAS["erfinv.out"], functions.erfinv_out, {"kernels": "erfinv", "tags": ("pointwise",)}),
     (SCHEMAS["lgamma"], functions.lgamma, {"jvp": forward_ad.lgamma, "differentiable": True, "tags": ("pointwise",)}),
-    (SCHEMAS["lgamma_"], functions.lgamma_, {"jvp": forward_ad.lgamma, "differentiable": True, "tags": ("pointwise",)}),
-    (SCHEMAS["lgamma.out"], functions.lgamma_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["lgamma_"],
+        functions.lgamma_,
+        {"jvp": forward_ad.lgamma, "differentiable": True, "kernels": "lgamma", "tags": ("pointwise",)},
+    ),
+    (SCHEMAS["lgamma.out"], functions.lgamma_out, {"kernels": "lgamma", "tags": ("pointwise",)}),
     (
         SCHEMAS["digamma"],
         functions.digamma,
@@ -36,9 +52,9 @@ OPS = (
     (
         SCHEMAS["digamma_"],
         functions.digamma_,
-        {"jvp": forward_ad.digamma, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.digamma, "differentiable": True, "kernels": "digamma", "tags": ("pointwise",)},
     ),
-    (SCHEMAS["digamma.out"], functions.digamma_out, {"tags": ("pointwise",)}),
+    (SCHEMAS["digamma.out"], functions.digamma_out, {"kernels": "digamma", "tags": ("pointwise",)}),
     (
         SCHEMAS["polygamma"],
         functions.polygamma,
@@ -47,9 +63,9 @@ OPS = (
     (
         SCHEMAS["polygamma_"],
         functions.polygamma_,
-        {"jvp": forward_ad.polygamma_, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.polygamma_, "differentiable": True, "kernels": "polygamma", "tags": ("pointwise",)},
     ),
-    (SCHEMAS["polygamma.out"], functions.polygamma_out, {"tags": ("pointwise",)}),
+    (SCHEMAS["polygamma.out"], functions.polygamma_out, {"kernels": "polygamma", "tags": ("pointwise",)}),
     (
         SCHEMAS["xlogy.Tensor"],
         functions.xlogy_Tensor,
@@ -58,9 +74,9 @@ OPS = (
     (
         SCHEMAS["xlogy_.Tensor"],
         functions.xlogy__Tensor,
-        {"jvp": forward_ad.xlogy_Tensor, "differentiable": True, "tags": ("pointwise",)},
+        {"jvp": forward_ad.xlogy_Tensor, "differentiable": True, "kernels": "xlogy.Tensor", "tags": ("pointwise",)},
     ),
-    (SCHEMAS["xlogy.OutTensor"], functions.xlogy_Tensor_out, {"tags": ("pointwise",)}),
+    (SCHEMAS["xlogy.OutTensor"], functions.xlogy_Tensor_out, {"kernels": "xlogy.Tensor", "tags": ("pointwise",)}),
     (
         SCHEMAS["xlogy.Scalar_Self"],
         functions.xlogy_Scalar_Self,
@@ -79,80 +95,124 @@ OPS = (
     ),
     (SCHEMAS["xlogy.OutScalar_Other"], functions.xlogy_Scalar_Other_out, {"composite": True, "tags": ("pointwise",)}),
     (SCHEMAS["i0"], functions.i0, {"jvp": forward_ad.i0, "differentiable": True, "tags": ("pointwise",)}),
-    (SCHEMAS["i0_"], functions.i0_, {"jvp": forward_ad.i0, "differentiable": True, "tags": ("pointwise",)}),
-    (SCHEMAS["i0.out"], functions.i0_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["i0_"],
+        functions.i0_,
+        {"jvp": forward_ad.i0, "differentiable": True, "kernels": "i0", "tags": ("pointwise",)},
+    ),
+    (SCHEMAS["i0.out"], functions.i0_out, {"kernels": "i0", "tags": ("pointwise",)}),
     (
         SCHEMAS["special_i0e"],
         functions.special_i0e,
         {"jvp": forward_ad.special_i0e, "differentiable": True, "tags": ("pointwise",)},
     ),
-    (SCHEMAS["special_i0e.out"], functions.special_i0e_out, {"tags": ("pointwise",)}),
+    (SCHEMAS["special_i0e.out"], functions.special_i0e_out, {"kernels": "special_i0e", "tags": ("pointwise",)}),
     (
         SCHEMAS["special_i1"],
         functions.special_i1,
         {"jvp": forward_ad.special_i1, "differentiable": True, "tags": ("pointwise",)},
     ),
-    (SCHEMAS["special_i1.out"], functions.special_i1_out, {"tags": ("pointwise",)}),
+    (SCHEMAS["special_i1.out"], functions.special_i1_out, {"kernels": "special_i1", "tags": ("pointwise",)}),
     (
         SCHEMAS["special_i1e"],
         functions.special_i1e,
         {"jvp": forward_ad.special_i1e, "differentiable": True, "tags": ("pointwise",)},
     ),
-    (SCHEMAS["special_i1e.out"], functions.special_i1e_out, {"tags": ("pointwise",)}),
+    (SCHEMAS["special_i1e.out"], functions.special_i1e_out, {"kernels": "special_i1e", "tags": ("pointwise",)}),
     (
         SCHEMAS["special_entr"],
         functions.special_entr,
         {"jvp": forward_ad.special_entr, "differentiable": True, "tags": ("pointwise",)},
     ),
-    (SCHEMAS["special_entr.out"], functions.special_entr_out, {"tags": ("pointwise",)}),
+    (SCHEMAS["special_entr.out"], functions.special_entr_out, {"kernels": "special_entr", "tags": ("pointwise",)}),
     (
         SCHEMAS["special_erfcx"],
         functions.special_erfcx,
         {"jvp": forward_ad.special_erfcx, "differentiable": True, "tags": ("pointwise",)},
     ),
-    (SCHEMAS["special_erfcx.out"], functions.special_erfcx_out, {"tags": ("pointwise",)}),
+    (SCHEMAS["special_erfcx.out"], functions.special_erfcx_out, {"kernels": "special_erfcx", "tags": ("pointwise",)}),
     (
         SCHEMAS["special_ndtri"],
         functions.special_ndtri,
         {"jvp": forward_ad.special_ndtri, "differentiable": True, "tags": ("pointwise",)},
     ),
-    (SCHEMAS["special_ndtri.out"], functions.special_ndtri_out, {"tags": ("pointwise",)}),
+    (SCHEMAS["special_ndtri.out"], functions.special_ndtri_out, {"kernels": "special_ndtri", "tags": ("pointwise",)}),
     (
         SCHEMAS["special_log_ndtr"],
         functions.special_log_ndtr,
         {"jvp": forward_ad.special_log_ndtr, "differentiable": True, "tags": ("pointwise",)},
     ),
-    (SCHEMAS["special_log_ndtr.out"], functions.special_log_ndtr_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_log_ndtr.out"],
+        functions.special_log_ndtr_out,
+        {"kernels": "special_log_ndtr", "tags": ("pointwise",)},
+    ),
     (SCHEMAS["special_ndtr"], functions.special_ndtr, {"composite": True}),
     (SCHEMAS["special_ndtr.out"], functions.special_ndtr_out, {"composite": True}),
     (SCHEMAS["igamma"], functions.igamma, {"differentiable": True, "elementwise": True, "tags": ("pointwise",)}),
-    (SCHEMAS["igamma_"], functions.igamma_, {"differentiable": True, "tags": ("pointwise",)}),
-    (SCHEMAS["igamma.out"], functions.igamma_out, {"tags": ("pointwise",)}),
+    (SCHEMAS["igamma_"], functions.igamma_, {"differentiable": True, "kernels": "igamma", "tags": ("pointwise",)}),
+    (SCHEMAS["igamma.out"], functions.igamma_out, {"kernels": "igamma", "tags": ("pointwise",)}),
     (SCHEMAS["igammac"], functions.igammac, {"differentiable": True, "elementwise": True, "tags": ("pointwise",)}),
-    (SCHEMAS["igammac_"], functions.igammac_, {"differentiable": True, "tags": ("pointwise",)}),
-    (SCHEMAS["igammac.out"], functions.igammac_out, {"tags": ("pointwise",)}),
+    (SCHEMAS["igammac_"], functions.igammac_, {"differentiable": True, "kernels": "igammac", "tags": ("pointwise",)}),
+    (SCHEMAS["igammac.out"], functions.igammac_out, {"kernels": "igammac", "tags": ("pointwise",)}),
     (SCHEMAS["special_gammainc"], functions.special_gammainc, {"composite": True}),
     (SCHEMAS["special_gammainc.out"], functions.special_gammainc_out, {"composite": True}),
     (SCHEMAS["special_gammaincc"], functions.special_gammaincc, {"composite": True}),
     (SCHEMAS["special_gammaincc.out"], functions.special_gammaincc_out, {"composite": True}),
     (SCHEMAS["special_airy_ai"], functions.special_airy_ai, {"tags": ("pointwise",)}),
-    (SCHEMAS["special_airy_ai.out"], functions.special_airy_ai_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_airy_ai.out"],
+        functions.special_airy_ai_out,
+        {"kernels": "special_airy_ai", "tags": ("pointwise",)},
+    ),
     (SCHEMAS["special_bessel_j0"], functions.special_bessel_j0, {"tags": ("pointwise",)}),
-    (SCHEMAS["special_bessel_j0.out"], functions.special_bessel_j0_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_bessel_j0.out"],
+        functions.special_bessel_j0_out,
+        {"kernels": "special_bessel_j0", "tags": ("pointwise",)},
+    ),
     (SCHEMAS["special_bessel_j1"], functions.special_bessel_j1, {"tags": ("pointwise",)}),
-    (SCHEMAS["special_bessel_j1.out"], functions.special_bessel_j1_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_bessel_j1.out"],
+        functions.special_bessel_j1_out,
+        {"kernels": "special_bessel_j1", "tags": ("pointwise",)},
+    ),
     (SCHEMAS["special_bessel_y0"], functions.special_bessel_y0, {"tags": ("pointwise",)}),
-    (SCHEMAS["special_bessel_y0.out"], functions.special_bessel_y0_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_bessel_y0.out"],
+        functions.special_bessel_y0_out,
+        {"kernels": "special_bessel_y0", "tags": ("pointwise",)},
+    ),
     (SCHEMAS["special_bessel_y1"], functions.special_bessel_y1, {"tags": ("pointwise",)}),
-    (SCHEMAS["special_bessel_y1.out"], functions.special_bessel_y1_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_bessel_y1.out"],
+        functions.special_bessel_y1_out,
+        {"kernels": "special_bessel_y1", "tags": ("pointwise",)},
+    ),
     (SCHEMAS["special_modified_bessel_i0"], functions.special_modified_bessel_i0, {"tags": ("pointwise",)}),
-    (SCHEMAS["special_modified_bessel_i0.out"], functions.special_modified_bessel_i0_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_modified_bessel_i0.out"],
+        functions.special_modified_bessel_i0_out,
+        {"kernels": "special_modified_bessel_i0", "tags": ("pointwise",)},
+    ),
     (SCHEMAS["special_modified_bessel_i1"], functions.special_modified_bessel_i1, {"tags": ("pointwise",)}),
-    (SCHEMAS["special_modified_bessel_i1.out"], functions.special_modified_bessel_i1_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_modified_bessel_i1.out"],
+        functions.special_modified_bessel_i1_out,
+        {"kernels": "special_modified_bessel_i1", "tags": ("pointwise",)},
+    ),
     (SCHEMAS["special_modified_bessel_k0"], functions.special_modified_bessel_k0, {"tags": ("pointwise",)}),
-    (SCHEMAS["special_modified_bessel_k0.out"], functions.special_modified_bessel_k0_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_modified_bessel_k0.out"],
+        functions.special_modified_bessel_k0_out,
+        {"kernels": "special_modified_bessel_k0", "tags": ("pointwise",)},
+    ),
     (SCHEMAS["special_modified_bessel_k1"], functions.special_modified_bessel_k1, {"tags": ("pointwise",)}),
-    (SCHEMAS["special_modified_bessel_k1.out"], functions.special_modified_bessel_k1_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_modified_bessel_k1.out"],
+        functions.special_modified_bessel_k1_out,
+        {"kernels": "special_modified_bessel_k1", "tags": ("pointwise",)},
+    ),
     (
         SCHEMAS["special_scaled_modified_bessel_k0"],
         functions.special_scaled_modified_bessel_k0,
@@ -161,7 +221,7 @@ OPS = (
     (
         SCHEMAS["special_scaled_modified_bessel_k0.out"],
         functions.special_scaled_modified_bessel_k0_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_scaled_modified_bessel_k0", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_scaled_modified_bessel_k1"],
@@ -171,10 +231,14 @@ OPS = (
     (
         SCHEMAS["special_scaled_modified_bessel_k1.out"],
         functions.special_scaled_modified_bessel_k1_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_scaled_modified_bessel_k1", "tags": ("pointwise",)},
     ),
     (SCHEMAS["special_spherical_bessel_j0"], functions.special_spherical_bessel_j0, {"tags": ("pointwise",)}),
-    (SCHEMAS["special_spherical_bessel_j0.out"], functions.special_spherical_bessel_j0_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_spherical_bessel_j0.out"],
+        functions.special_spherical_bessel_j0_out,
+        {"kernels": "special_spherical_bessel_j0", "tags": ("pointwise",)},
+    ),
     (
         SCHEMAS["special_xlog1py"],
         functions.special_xlog1py_default,
@@ -185,7 +249,11 @@ OPS = (
             "tags": ("pointwise",),
         },
     ),
-    (SCHEMAS["special_xlog1py.out"], functions.special_xlog1py_default_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_xlog1py.out"],
+        functions.special_xlog1py_default_out,
+        {"kernels": "special_xlog1py", "tags": ("pointwise",)},
+    ),
     (
         SCHEMAS["special_xlog1py.self_scalar"],
         functions.special_xlog1py_self_scalar,
@@ -211,7 +279,11 @@ OPS = (
         functions.special_zeta_default,
         {"differentiable": True, "elementwise": True, "tags": ("pointwise",)},
     ),
-    (SCHEMAS["special_zeta.out"], functions.special_zeta_default_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["special_zeta.out"],
+        functions.special_zeta_default_out,
+        {"kernels": "special_zeta", "tags": ("pointwise",)},
+    ),
     (
         SCHEMAS["special_zeta.self_scalar"],
         functions.special_zeta_self_scalar,
@@ -240,7 +312,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_t.out"],
         functions.special_chebyshev_polynomial_t_default_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_chebyshev_polynomial_t", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_t.x_scalar"],
@@ -250,7 +322,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_t.x_scalar_out"],
         functions.special_chebyshev_polynomial_t_x_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_chebyshev_polynomial_t.x_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_t.n_scalar"],
@@ -260,7 +332,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_t.n_scalar_out"],
         functions.special_chebyshev_polynomial_t_n_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_chebyshev_polynomial_t.n_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_u"],
@@ -270,7 +342,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_u.out"],
         functions.special_chebyshev_polynomial_u_default_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_chebyshev_polynomial_u", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_u.x_scalar"],
@@ -280,7 +352,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_u.x_scalar_out"],
         functions.special_chebyshev_polynomial_u_x_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_chebyshev_polynomial_u.x_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_u.n_scalar"],
@@ -290,7 +362,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_u.n_scalar_out"],
         functions.special_chebyshev_polynomial_u_n_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_chebyshev_polynomial_u.n_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_v"],
@@ -300,7 +372,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_v.out"],
         functions.special_chebyshev_polynomial_v_default_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_chebyshev_polynomial_v", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_v.x_scalar"],
@@ -310,7 +382,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_v.x_scalar_out"],
         functions.special_chebyshev_polynomial_v_x_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_chebyshev_polynomial_v.x_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_v.n_scalar"],
@@ -320,7 +392,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_v.n_scalar_out"],
         functions.special_chebyshev_polynomial_v_n_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_chebyshev_polynomial_v.n_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_w"],
@@ -330,7 +402,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_w.out"],
         functions.special_chebyshev_polynomial_w_default_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_chebyshev_polynomial_w", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_w.x_scalar"],
@@ -340,7 +412,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_w.x_scalar_out"],
         functions.special_chebyshev_polynomial_w_x_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_chebyshev_polynomial_w.x_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_chebyshev_polynomial_w.n_scalar"],
@@ -350,7 +422,7 @@ OPS = (
     (
         SCHEMAS["special_chebyshev_polynomial_w.n_scalar_out"],
         functions.special_chebyshev_polynomial_w_n_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_chebyshev_polynomial_w.n_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_hermite_polynomial_h"],
@@ -360,7 +432,7 @@ OPS = (
     (
         SCHEMAS["special_hermite_polynomial_h.out"],
         functions.special_hermite_polynomial_h_default_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_hermite_polynomial_h", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_hermite_polynomial_h.x_scalar"],
@@ -370,7 +442,7 @@ OPS = (
     (
         SCHEMAS["special_hermite_polynomial_h.x_scalar_out"],
         functions.special_hermite_polynomial_h_x_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_hermite_polynomial_h.x_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_hermite_polynomial_h.n_scalar"],
@@ -380,7 +452,7 @@ OPS = (
     (
         SCHEMAS["special_hermite_polynomial_h.n_scalar_out"],
         functions.special_hermite_polynomial_h_n_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_hermite_polynomial_h.n_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_hermite_polynomial_he"],
@@ -390,7 +462,7 @@ OPS = (
     (
         SCHEMAS["special_hermite_polynomial_he.out"],
         functions.special_hermite_polynomial_he_default_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_hermite_polynomial_he", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_hermite_polynomial_he.x_scalar"],
@@ -400,7 +472,7 @@ OPS = (
     (
         SCHEMAS["special_hermite_polynomial_he.x_scalar_out"],
         functions.special_hermite_polynomial_he_x_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_hermite_polynomial_he.x_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_hermite_polynomial_he.n_scalar"],
@@ -410,7 +482,7 @@ OPS = (
     (
         SCHEMAS["special_hermite_polynomial_he.n_scalar_out"],
         functions.special_hermite_polynomial_he_n_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_hermite_polynomial_he.n_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_laguerre_polynomial_l"],
@@ -420,7 +492,7 @@ OPS = (
     (
         SCHEMAS["special_laguerre_polynomial_l.out"],
         functions.special_laguerre_polynomial_l_default_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_laguerre_polynomial_l", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_laguerre_polynomial_l.x_scalar"],
@@ -430,7 +502,7 @@ OPS = (
     (
         SCHEMAS["special_laguerre_polynomial_l.x_scalar_out"],
         functions.special_laguerre_polynomial_l_x_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_laguerre_polynomial_l.x_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_laguerre_polynomial_l.n_scalar"],
@@ -440,7 +512,7 @@ OPS = (
     (
         SCHEMAS["special_laguerre_polynomial_l.n_scalar_out"],
         functions.special_laguerre_polynomial_l_n_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_laguerre_polynomial_l.n_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_legendre_polynomial_p"],
@@ -450,7 +522,7 @@ OPS = (
     (
         SCHEMAS["special_legendre_polynomial_p.out"],
         functions.special_legendre_polynomial_p_default_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_legendre_polynomial_p", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_legendre_polynomial_p.x_scalar"],
@@ -460,7 +532,7 @@ OPS = (
     (
         SCHEMAS["special_legendre_polynomial_p.x_scalar_out"],
         functions.special_legendre_polynomial_p_x_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_legendre_polynomial_p.x_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_legendre_polynomial_p.n_scalar"],
@@ -470,7 +542,7 @@ OPS = (
     (
         SCHEMAS["special_legendre_polynomial_p.n_scalar_out"],
         functions.special_legendre_polynomial_p_n_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_legendre_polynomial_p.n_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_t"],
@@ -480,7 +552,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_t.out"],
         functions.special_shifted_chebyshev_polynomial_t_default_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_shifted_chebyshev_polynomial_t", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_t.x_scalar"],
@@ -490,7 +562,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_t.x_scalar_out"],
         functions.special_shifted_chebyshev_polynomial_t_x_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_shifted_chebyshev_polynomial_t.x_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_t.n_scalar"],
@@ -500,7 +572,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_t.n_scalar_out"],
         functions.special_shifted_chebyshev_polynomial_t_n_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_shifted_chebyshev_polynomial_t.n_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_u"],
@@ -510,7 +582,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_u.out"],
         functions.special_shifted_chebyshev_polynomial_u_default_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_shifted_chebyshev_polynomial_u", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_u.x_scalar"],
@@ -520,7 +592,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_u.x_scalar_out"],
         functions.special_shifted_chebyshev_polynomial_u_x_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_shifted_chebyshev_polynomial_u.x_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_u.n_scalar"],
@@ -530,7 +602,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_u.n_scalar_out"],
         functions.special_shifted_chebyshev_polynomial_u_n_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_shifted_chebyshev_polynomial_u.n_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_v"],
@@ -540,7 +612,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_v.out"],
         functions.special_shifted_chebyshev_polynomial_v_default_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_shifted_chebyshev_polynomial_v", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_v.x_scalar"],
@@ -550,7 +622,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_v.x_scalar_out"],
         functions.special_shifted_chebyshev_polynomial_v_x_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_shifted_chebyshev_polynomial_v.x_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_v.n_scalar"],
@@ -560,7 +632,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_v.n_scalar_out"],
         functions.special_shifted_chebyshev_polynomial_v_n_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_shifted_chebyshev_polynomial_v.n_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_w"],
@@ -570,7 +642,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_w.out"],
         functions.special_shifted_chebyshev_polynomial_w_default_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_shifted_chebyshev_polynomial_w", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_w.x_scalar"],
@@ -580,7 +652,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_w.x_scalar_out"],
         functions.special_shifted_chebyshev_polynomial_w_x_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_shifted_chebyshev_polynomial_w.x_scalar", "tags": ("pointwise",)},
     ),
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_w.n_scalar"],
@@ -590,7 +662,7 @@ OPS = (
     (
         SCHEMAS["special_shifted_chebyshev_polynomial_w.n_scalar_out"],
         functions.special_shifted_chebyshev_polynomial_w_n_scalar_out,
-        {"tags": ("pointwise",)},
+        {"kernels": "special_shifted_chebyshev_polynomial_w.n_scalar", "tags": ("pointwise",)},
     ),
     (SCHEMAS["mvlgamma"], functions.mvlgamma, {"composite": True, "differentiable": True, "tags": ("pointwise",)}),
     (SCHEMAS["mvlgamma_"], functions.mvlgamma_, {"composite": True, "differentiable": True, "tags": ("pointwise",)}),

@@ -21,7 +21,7 @@ OPS = (
     (SCHEMAS["lift_fresh"], functions.lift_fresh, {"composite": True}),
     (SCHEMAS["_local_scalar_dense"], functions._local_scalar_dense, {"composite": True}),
     (SCHEMAS["detach"], functions.detach, {"view": "detach"}),
-    (SCHEMAS["detach_"], functions.detach_, {}),
+    (SCHEMAS["detach_"], functions.detach_, {"kernels": "detach"}),
     (
         SCHEMAS["view"],
         functions.view_default,
@@ -40,9 +40,13 @@ OPS = (
         functions.transpose,
         {"jvp": forward_ad.transpose, "view": "single", "differentiable": True},
     ),
-    (SCHEMAS["transpose_"], functions.transpose_, {"jvp": forward_ad.transpose_, "differentiable": True}),
+    (
+        SCHEMAS["transpose_"],
+        functions.transpose_,
+        {"jvp": forward_ad.transpose_, "differentiable": True, "kernels": "transpose.int"},
+    ),
     (SCHEMAS["t"], functions.t, {"jvp": forward_ad.t, "view": "single", "differentiable": True}),
-    (SCHEMAS["t_"], functions.t_, {"jvp": forward_ad.t_, "differentiable": True}),
+    (SCHEMAS["t_"], functions.t_, {"jvp": forward_ad.t_, "differentiable": True, "kernels": "t"}),
     (SCHEMAS["numpy_T"], functions.numpy_T, {"composite": True}),
     (
         SCHEMAS["permute"],
@@ -63,7 +67,11 @@ OPS = (
         functions.squeeze_default,
         {"jvp": forward_ad.squeeze_default, "view": "single", "differentiable": True},
     ),
-    (SCHEMAS["squeeze_"], functions.squeeze__default, {"jvp": forward_ad.squeeze__default, "differentiable": True}),
+    (
+        SCHEMAS["squeeze_"],
+        functions.squeeze__default,
+        {"jvp": forward_ad.squeeze__default, "differentiable": True, "kernels": "squeeze"},
+    ),
     (
         SCHEMAS["squeeze.dim"],
         functions.squeeze_dim,
@@ -72,7 +80,7 @@ OPS = (
     (
         SCHEMAS["squeeze_.dim"],
         functions.squeeze__dim,
-        {"jvp": forward_ad.squeeze__dim, "differentiable": True, "tags": ("core",)},
+        {"jvp": forward_ad.squeeze__dim, "differentiable": True, "kernels": "squeeze.dim", "tags": ("core",)},
     ),
     (
         SCHEMAS["squeeze.dims"],
@@ -82,7 +90,7 @@ OPS = (
     (
         SCHEMAS["squeeze_.dims"],
         functions.squeeze__dims,
-        {"jvp": forward_ad.squeeze__dims, "differentiable": True, "tags": ("core",)},
+        {"jvp": forward_ad.squeeze__dims, "differentiable": True, "kernels": "squeeze.dims", "tags": ("core",)},
     ),
     (
         SCHEMAS["unsqueeze"],
@@ -92,7 +100,7 @@ OPS = (
     (
         SCHEMAS["unsqueeze_"],
         functions.unsqueeze_,
-        {"jvp": forward_ad.unsqueeze_, "differentiable": True, "tags": ("core",)},
+        {"jvp": forward_ad.unsqueeze_, "differentiable": True, "kernels": "unsqueeze", "tags": ("core",)},
     ),
     (
         SCHEMAS["select.int"],
@@ -140,7 +148,7 @@ OPS = (
     (
         SCHEMAS["as_strided_"],
         functions.as_strided_,
-        {"jvp": forward_ad.as_strided, "differentiable": True, "tags": ("core",)},
+        {"jvp": forward_ad.as_strided, "differentiable": True, "kernels": "as_strided", "tags": ("core",)},
     ),
     (SCHEMAS["flatten.using_ints"], functions.flatten, {"composite": True}),
     (SCHEMAS["unflatten.int"], functions.unflatten, {"composite": True}),
@@ -227,7 +235,7 @@ OPS = (
     (SCHEMAS["select_scatter"], functions.select_scatter, {"jvp": forward_ad.select_scatter, "differentiable": True}),
     (SCHEMAS["select_scatter.out"], CopiedOut(functions.select_scatter), {"boxed": True}),
     (SCHEMAS["slice_scatter"], functions.slice_scatter, {"jvp": forward_ad.slice_scatter, "differentiable": True}),
-    (SCHEMAS["slice_scatter.out"], functions.slice_scatter_out, {}),
+    (SCHEMAS["slice_scatter.out"], functions.slice_scatter_out, {"kernels": "slice_scatter"}),
     (
         SCHEMAS["diagonal_scatter"],
         functions.diagonal_scatter,

@@ -6,12 +6,12 @@ the tensors are arrays. `schema_call` puts the tensors back, and leaves out what
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from inspect import CO_VARARGS
 from typing import Any
 
 from mindtorch._core.device import as_device
 from mindtorch._core.tensor import Tensor, WrappedNumber, wrap
 from mindtorch._support.op_names import base_of
+from mindtorch.dispatch.parameters import parameters_of
 from mindtorch.dispatch.registry import OpEntry, find_op
 from mindtorch.dispatch.schema.syntax import Declaration, Parameter, parse_declaration
 
@@ -91,11 +91,10 @@ def _parameters_of(schema_text: str) -> _Parameters:
 
 def arguments_in_order(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
     """The arguments of a generated function in the order of its schema; ints given one by one become a tuple."""
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount]
+    names, variadic, _ = parameters_of(function)
     given = dict(zip(names, args)) | kwargs
     rest = args[len(names) :]
-    if rest or (code.co_flags & CO_VARARGS and type(given[names[-1]]) is int):
+    if rest or (variadic and type(given[names[-1]]) is int):
         given[names[-1]] = (given[names[-1]], *rest)
     names_in_schema = _parameters_of(function.op.schema_text).names
     return [given.get("input" if name == "self" else name) for name in names_in_schema]

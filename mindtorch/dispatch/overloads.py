@@ -147,8 +147,6 @@ class OpOverload:
 class OpOverloadPacket:
     """All overloads of an op; calling it chooses the overload by the arguments."""
 
-    __kwdefaults__ = None  # as functions have it
-
     def __init__(self, namespace: str, base: str) -> None:
         self._namespace = namespace
         self.__name__ = base

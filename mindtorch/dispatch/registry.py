@@ -132,6 +132,7 @@ class OpEntry:
         "other_devices",
         "elementwise",
         "boxed",
+        "kernels",
     )
 
     def __init__(
@@ -151,13 +152,16 @@ class OpEntry:
         other_devices: tuple[int, ...] = (),
         elementwise: bool = False,
         boxed: bool = False,
+        kernels: str = "",
     ) -> None:
         """`writes`: the arguments that kernels change besides `out`, by their numbers.
 
         `other_devices`: those that may be on the CPU while the others are not. `elementwise`: so may any that has no
         dimensions, which counts as a number.
 
-        `boxed`: the function binds its arguments to the schema itself (ops of `mindtorch.library`)."""
+        `boxed`: the function binds its arguments to the schema itself (ops of `mindtorch.library`).
+
+        `kernels`: the op whose kernels the function calls, if that is another one."""
         self.name = schema_text.partition("(")[0]
         self.schema_text = schema_text
         self.function = function
@@ -174,6 +178,7 @@ class OpEntry:
         self.other_devices = other_devices
         self.elementwise = elementwise
         self.boxed = boxed
+        self.kernels = kernels or self.name
 
     def in_python(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Keyword arguments of the schema under the names that Python has for them."""
@@ -193,6 +198,11 @@ class OpEntry:
     @property
     def namespace(self) -> str:
         return namespace_of(self.name)
+
+    @property
+    def table(self) -> KernelTable | None:
+        """The kernels that the function looks up; None if it is written in other ops."""
+        return None if self.composite else _tables.get(self.kernels)
 
     @property
     def overloads(self) -> "list[OpEntry]":

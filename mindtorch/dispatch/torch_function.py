@@ -14,6 +14,7 @@ from mindtorch._core.tensor import Tensor
 from mindtorch._support import errors
 from mindtorch._support.warnings import warn
 from mindtorch.dispatch.namespace import public_function
+from mindtorch.dispatch.parameters import parameters_of
 
 _thread = state.thread
 _waiting: list[Callable[[], None]] = []
@@ -133,8 +134,8 @@ def has_torch_function(args: Iterable[Any]) -> bool:
 
 def handle_torch_function(function: Callable, overriders: list[Any], args: tuple, kwargs: dict) -> Any:
     """Take over a call of a generated function, whose arguments are as its code passes them on."""
-    defaults = function.__kwdefaults__ or {}
-    kwargs = {name: value for name, value in kwargs.items() if name not in defaults or value is not defaults[name]}
+    parameters = parameters_of(function)
+    kwargs = {name: value for name, value in kwargs.items() if not parameters.is_default(name, value)}
     function = public_function(function)
     answer = ask(seen_as.get(function, function), overriders, args, kwargs)
     if answer is NotImplemented:

@@ -44,7 +44,6 @@ def fallthrough_kernel() -> NoReturn:
 class Operator:
     """An op overload of `mindtorch.library`. It exists as soon as somebody registers a kernel, defined or not."""
 
-    __kwdefaults__ = None  # as functions have it
     op: OpEntry  # set when the op is defined, as for generated functions
     declaration: Declaration
     bind: Binder

@@ -7,6 +7,7 @@ from typing import Any
 from mindtorch._core import state
 from mindtorch._core.tensor import Tensor
 from mindtorch.autograd._engine.reentrant import is_running
+from mindtorch.dispatch.parameters import parameters_of
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.versions import current_version
 from mindtorch.program.model import Program, Step
@@ -153,11 +154,9 @@ def _owner_of(tensor: Tensor) -> Any:
 
 def _by_name(function: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call of a generated function, without those that have their defaults."""
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount]
+    names, _, defaults = parameters_of(function)
     if len(args) > len(names):  # separate ints, as in `x.view(2, 3)`
         args = (*args[: len(names) - 1], args[len(names) - 1 :])
-    defaults = dict(zip(reversed(names), reversed(function.__defaults__ or ()))) | (function.__kwdefaults__ or {})
     given = dict(zip(names, args)) | kwargs
     return {name: value for name, value in given.items() if name not in defaults or not _same(value, defaults[name])}
 

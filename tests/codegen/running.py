@@ -1,12 +1,13 @@
 """Runs what the generator writes for a small project, inside of the library as it is."""
 
+import sys
 import types
 from inspect import signature
 
 from codegen.emit import emit_all
 from codegen.load import load
 from mindtorch.composite import view as composites
-from mindtorch.dispatch import registry, versions
+from mindtorch.dispatch import parameters, registry, versions
 from mindtorch.dispatch.arguments import deprecation
 from mindtorch.dispatch.methods import as_method
 from mindtorch.dispatch.schema.old_forms import OldForm
@@ -23,13 +24,20 @@ class Running:
         sources = {"mindtorch__composite__view": _as_source(composite_functions)}
         model = load(write_project(root, ops, "[]", **sources))
         self.files = emit_all(model)
-        self.functions = types.ModuleType("functions")
-        exec(compile(self.files["generated/ops/view.py"], "generated/ops/view.py", "exec"), vars(self.functions))
+        self.functions = self._module("ops")
+        monkeypatch.setitem(sys.modules, "written.parameters.view", self._module("parameters"))
+        monkeypatch.setitem(parameters._packages, "written.ops", "written.parameters")
         self.methods = types.SimpleNamespace()
         for name, value in list(vars(self.functions).items()):
-            if isinstance(value, types.FunctionType) and value.__module__ == "functions":
+            if isinstance(value, types.FunctionType) and value.__module__ == self.functions.__name__:
                 setattr(self.methods, name, as_method(value))
         self._register(model, monkeypatch)
+
+    def _module(self, folder):
+        path = f"generated/{folder}/view.py"
+        module = types.ModuleType(f"written.{folder}.view")
+        exec(compile(self.files[path], path, "exec"), vars(module))
+        return module
 
     def _register(self, model, monkeypatch):
         """Make ops and old forms known, for one test."""

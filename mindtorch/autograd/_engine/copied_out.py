@@ -17,7 +17,6 @@ from mindtorch.dispatch.registry import OpEntry
 class CopiedOut:
     """The variant with `out=` of an op whose kernels write to no memory but their own."""
 
-    __kwdefaults__ = None  # as functions have it
     op: OpEntry
 
     def __init__(self, function: Callable) -> None:

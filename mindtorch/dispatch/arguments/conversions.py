@@ -31,6 +31,7 @@ from mindtorch.dispatch.arguments.types import (
 )
 from mindtorch.dispatch.kernel_errors import NUMPY_ERRORS, in_torchs_words
 from mindtorch.dispatch.methods import frame_of_call, function_in, is_method_call
+from mindtorch.dispatch.parameters import parameters_of
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.torch_function import begin_with, handle_torch_function, overriding_arguments
 
@@ -184,7 +185,7 @@ def _fitting(entry: OpEntry) -> _Fitting:
         tuple([test_of(argument) for argument in arguments]),
         {argument.name: place for place, argument in enumerate(arguments) if argument.name not in _ADDED},
         tuple([(place, argument.name) for place, argument in enumerate(arguments) if argument.default is None]),
-        _ADDED & (entry.function.__kwdefaults__ or {}).keys(),
+        _ADDED & parameters_of(entry.function).defaults.keys(),
     )
 
 

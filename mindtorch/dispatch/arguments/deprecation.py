@@ -19,6 +19,7 @@ from mindtorch._support.op_names import ATEN
 from mindtorch.dispatch.arguments.errors import Signature, refusal
 from mindtorch.dispatch.arguments.given import as_given, without_defaults
 from mindtorch.dispatch.methods import is_method_call
+from mindtorch.dispatch.parameters import parameters_of
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.schema.old_forms import OldForm
 from mindtorch.dispatch.torch_function import handle_torch_function, overriding_arguments
@@ -113,8 +114,7 @@ def old_call(function: Callable, overloads: Iterable[Callable], args: tuple, kwa
 def _readings(function: Callable, given: tuple, keywords: dict[str, Any]) -> Iterator[tuple[tuple, dict[str, Any]]]:
     """How a call may have been written: what stands in the places of `function` was perhaps given by name."""
     yield given, keywords
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount]
+    names = parameters_of(function).names
     if len(given) <= len(names):
         yield given[:1], dict(zip(names[1:], given[1:])) | keywords
         yield (), dict(zip(names, given)) | keywords

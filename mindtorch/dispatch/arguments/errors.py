@@ -21,6 +21,7 @@ from mindtorch.dispatch.arguments.types import (
     is_number,
     test_of,
 )
+from mindtorch.dispatch.parameters import parameters_of
 from mindtorch.dispatch.registry import OpEntry
 from mindtorch.dispatch.schema.function_schema import Argument
 
@@ -118,7 +119,7 @@ class Signature:
     """The parameters of an overload's Python function, as torch knows them."""
 
     def __init__(self, entry: OpEntry, method: bool) -> None:
-        keywords = entry.function.__kwdefaults__ or {}
+        keywords = parameters_of(entry.function).defaults
         arguments = entry.schema.python_arguments("out" in keywords and not method, "requires_grad" in keywords)
         self.base = entry.base
         self.takes_numbers = entry.takes_numbers

@@ -13,6 +13,7 @@ from mindtorch._core.tensor import WrappedNumber
 from mindtorch.dispatch.arguments.call_sites import written_call
 from mindtorch.dispatch.arguments.errors import NUMPY_NAMES
 from mindtorch.dispatch.methods import calling_frame, frame_of_call, is_method_call
+from mindtorch.dispatch.parameters import parameters_of
 
 # Parameters of generated functions whose values are in other ones when a call fails, or that no program gives.
 _PRIVATE = frozenset(("_out", "_reject", "axis", "keepdims"))
@@ -30,7 +31,7 @@ def as_given(function: Callable, args: tuple, kwargs: dict, frame: FrameType) ->
     written = written_call(calling_frame(frame))
     if written is not None:
         named = passed_to(frame_of_call(frame))[1]
-        values = named | dict(zip(_positional_names(function), args)) | kwargs
+        values = named | dict(zip(parameters_of(function).names, args)) | kwargs
         is_bound = is_method_call(frame) and not (args and written.first is args[0])
         for count in (written.positional + 1, written.positional) if is_bound else (written.positional,):
             given = _as_written(function, args, values, count, written.keywords)
@@ -61,16 +62,16 @@ def _as_written(
     function: Callable, args: tuple, values: dict[str, Any], count: int, keywords: tuple[str, ...]
 ) -> Given | None:
     """The call with `count` positional arguments and these keywords; None if the values are not such a call's."""
-    positional = _separate(_in_front(args, len(_positional_names(function))), count)
+    described = parameters_of(function)
+    positional = _separate(_in_front(args, len(described.names)), count)
     parameters = [_parameter_of(keyword, values) for keyword in keywords]
-    is_twice = not set(_positional_names(function)[:count]).isdisjoint(keywords)
+    is_twice = not set(described.names[:count]).isdisjoint(keywords)
     if positional is None or None in parameters or is_twice:
         return None
     named = {keyword: values[parameter] for keyword, parameter in zip(keywords, parameters) if parameter is not None}
-    defaults = _defaults_of(function)
     given = {id(value) for value in (*args[:count], *positional, *named.values(), ...)}
-    left_out = (value for name, value in values.items() if name not in defaults or value is not defaults[name])
-    return (positional, named) if all(id(value) in given for value in left_out) else None
+    others = (value for name, value in values.items() if not described.is_default(name, value))
+    return (positional, named) if all(id(value) in given for value in others) else None
 
 
 def _in_front(args: tuple, places: int) -> tuple:
@@ -96,15 +97,6 @@ def _parameter_of(keyword: str, values: dict[str, Any]) -> str | None:
     return next((name for name, others in NUMPY_NAMES.items() if keyword in others and name in values), None)
 
 
-def _positional_names(function: Any) -> tuple[str, ...]:
-    return function.__code__.co_varnames[: function.__code__.co_argcount]
-
-
-def _defaults_of(function: Any) -> dict[str, Any]:
-    defaults = zip(reversed(_positional_names(function)), reversed(function.__defaults__ or ()))
-    return dict(defaults) | (function.__kwdefaults__ or {})
-
-
 def _as_numbers(args: tuple) -> tuple:
     return tuple([value._mt_array if type(value) is WrappedNumber else value for value in args])
 
@@ -112,17 +104,17 @@ def _as_numbers(args: tuple) -> tuple:
 def without_defaults(function: Callable, args: tuple, kwargs: dict) -> Given:
     """The call with all that has its default left out."""
     args = _as_numbers(args)
-    names = _positional_names(function)
-    defaults = _defaults_of(function)
+    parameters = parameters_of(function)
+    names = parameters.names
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
     for place, (name, value) in enumerate(zip(names, args)):
-        if name in defaults and value is defaults[name]:
+        if parameters.is_default(name, value):
             continue
         if place == len(positional):
             positional.append(value)
         else:
             keywords[name] = value
     positional += [value for value in args[len(names) :] if value is not ...]
-    keywords |= {name: value for name, value in kwargs.items() if name not in defaults or value is not defaults[name]}
+    keywords |= {name: value for name, value in kwargs.items() if not parameters.is_default(name, value)}
     return tuple(positional), keywords

@@ -9,7 +9,6 @@ of the mode; and when no mode is active the tables are what they always were.
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 from weakref import ref
 
@@ -119,19 +118,11 @@ def count_class() -> None:
     state.count_interceptor(1)
 
 
-def _watch(function: Callable) -> None:
-    for table in _tables_of(function):
-        if type(table) is KernelTable:
-            with _lock:
-                table.__class__ = _StandIns
-                _watched.append(table)
-
-
-@cache
-def _tables_of(function: Callable) -> tuple[KernelTable, ...]:
-    """The kernel tables that a generated function looks into."""
-    found = [function.__globals__.get(name) for name in function.__code__.co_names]
-    return tuple([each for each in found if isinstance(each, KernelTable)])
+def _watch(table: KernelTable | None) -> None:
+    if type(table) is KernelTable:
+        with _lock:
+            table.__class__ = _StandIns
+            _watched.append(table)
 
 
 _NOT_ASKED = object()  # the outcome of a call that got to no kernel: it was handed on to the `out=` variant
@@ -247,7 +238,7 @@ def call_dispatched(run: Callable, function: Callable, args: tuple, kwargs: dict
     before = _thread.dispatched, _thread.outcome
     counted = 0 if _thread.dispatch_modes else 1  # a mode is counted as long as it is on
     count_watchers(counted)
-    _watch(function)
+    _watch(function.op.table)  # type: ignore[attr-defined]
     _thread.dispatched = dispatched
     try:
         result = run(function, args, kwargs)

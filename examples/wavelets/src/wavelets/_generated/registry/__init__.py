@@ -4,6 +4,7 @@
 
 from types import FunctionType
 
+from mindtorch.dispatch.parameters import register_parameters
 from mindtorch.dispatch.registry import register_kernels, register_kernels_of, register_modules_of, register_ops
 from mindtorch.dispatch.shown_signature import show_signatures
 
@@ -12,6 +13,7 @@ from wavelets._generated.registry import reduction, shrinkage, transform
 
 FAMILIES = (shrinkage, transform, reduction)
 
+register_parameters("wavelets._generated.ops", "wavelets._generated.parameters")
 for family in FAMILIES:
     register_ops(family.OPS)
     for backend, kernels in family.KERNELS.items():

@@ -18,7 +18,7 @@ OPS = (
         functions.energy,
         {"jvp": forward_ad.energy, "differentiable": True, "tags": ("reduction",)},
     ),
-    (SCHEMAS["wavelets::energy.out"], functions.energy_out, {"tags": ("reduction",)}),
+    (SCHEMAS["wavelets::energy.out"], functions.energy_out, {"kernels": "wavelets::energy", "tags": ("reduction",)}),
 )
 
 KERNELS = {

@@ -22,9 +22,18 @@ OPS = (
     (
         SCHEMAS["wavelets::soft_threshold_"],
         functions.soft_threshold_,
-        {"jvp": forward_ad.soft_threshold, "differentiable": True, "tags": ("pointwise",)},
+        {
+            "jvp": forward_ad.soft_threshold,
+            "differentiable": True,
+            "kernels": "wavelets::soft_threshold",
+            "tags": ("pointwise",),
+        },
     ),
-    (SCHEMAS["wavelets::soft_threshold.out"], functions.soft_threshold_out, {"tags": ("pointwise",)}),
+    (
+        SCHEMAS["wavelets::soft_threshold.out"],
+        functions.soft_threshold_out,
+        {"kernels": "wavelets::soft_threshold", "tags": ("pointwise",)},
+    ),
     (SCHEMAS["wavelets::denoise"], functions.denoise, {"composite": True}),
 )
 

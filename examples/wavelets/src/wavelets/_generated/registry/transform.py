@@ -16,7 +16,7 @@ wave_kernels = kernels_in("wavelets.wave.transform")
 
 OPS = (
     (SCHEMAS["wavelets::haar"], functions.haar, {"jvp": forward_ad.haar, "differentiable": True}),
-    (SCHEMAS["wavelets::haar.out"], functions.haar_out, {}),
+    (SCHEMAS["wavelets::haar.out"], functions.haar_out, {"kernels": "wavelets::haar"}),
     (
         SCHEMAS["wavelets::inverse_haar"],
         functions.inverse_haar,

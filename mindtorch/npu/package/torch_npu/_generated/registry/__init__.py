@@ -4,6 +4,7 @@
 
 from types import FunctionType
 
+from mindtorch.dispatch.parameters import register_parameters
 from mindtorch.dispatch.registry import register_kernels, register_ops
 from mindtorch.dispatch.shown_signature import show_signatures
 
@@ -22,6 +23,7 @@ from torch_npu._generated.registry import (
 
 FAMILIES = (norm, activation, attention, inference, products, tokens, quantization, parallel, optim)
 
+register_parameters("torch_npu._generated.ops", "torch_npu._generated.parameters")
 for family in FAMILIES:
     register_ops(family.OPS)
     for backend, kernels in family.KERNELS.items():

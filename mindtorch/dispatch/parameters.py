@@ -1,0 +1,43 @@
+"""The parameters of generated functions, for what looks at whole calls: modes, records, the texts of errors.
+
+They are in generated modules of their own, which are imported when the first of their functions is asked about.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+
+class Parameters(NamedTuple):
+    """`names`: those that are given by position, too. `rest` collects the ints of `x.view(2, 3)`, or is empty."""
+
+    names: tuple[str, ...] = ()
+    rest: str = ""
+    defaults: Mapping[str, Any] = {}
+
+    def is_default(self, name: str, value: Any) -> bool:
+        """Whether an argument is what stands for nothing given."""
+        if name not in self.defaults:
+            return False
+        default = self.defaults[name]
+        return value is default or (type(value) is type(default) and value == default)
+
+
+_UNKNOWN = Parameters()
+_packages: dict[str, str] = {}  # by the package of functions, that of their parameters, with modules of the same names
+
+
+def register_parameters(functions: str, parameters: str) -> None:
+    """Have the parameters of the functions of one package be found in another."""
+    _packages[functions] = parameters
+
+
+@cache
+def parameters_of(function: Callable) -> Parameters:
+    """The parameters of a generated function; those of other callables are nobody's concern."""
+    package, _, family = function.__module__.rpartition(".")
+    if package not in _packages:
+        return _UNKNOWN
+    found = import_module(f"{_packages[package]}.{family}").PARAMETERS.get(function.__name__)
+    return Parameters(*found) if found else _UNKNOWN

@@ -1,0 +1,47 @@
+"""What is known of generated functions without a look at their code: parameters, and whose kernels they look up."""
+
+import sys
+from inspect import Parameter
+from types import FunctionType
+
+import mindtorch  # noqa: F401  # fills the registry
+from mindtorch.dispatch.parameters import Parameters, parameters_of
+from mindtorch.dispatch.registry import KernelTable, all_ops
+from mindtorch.dispatch.shown_signature import whole_signature
+
+PACKAGE = "mindtorch._generated.ops."
+
+
+def generated_functions():
+    for module in [each for name, each in list(sys.modules.items()) if name.startswith(PACKAGE)]:
+        yield from (v for v in vars(module).values() if isinstance(v, FunctionType) and v.__module__ == module.__name__)
+
+
+def as_defined(function):
+    """The parameters that a `def` line has."""
+    given = [each for each in whole_signature(function).parameters.values() if each.name != "_reject"]
+    if [each.kind for each in given] == [Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD]:
+        return Parameters()  # a resolver that takes whatever comes
+    names = tuple([each.name for each in given if each.kind is Parameter.POSITIONAL_OR_KEYWORD])
+    rest = "".join(each.name for each in given if each.kind is Parameter.VAR_POSITIONAL)
+    return Parameters(names, rest, {each.name: each.default for each in given if each.default is not Parameter.empty})
+
+
+def test_parameters_are_those_of_the_functions():
+    functions = list(generated_functions())
+    assert len(functions) > 2000
+    assert [each.__name__ for each in functions if parameters_of(each) != as_defined(each)] == []
+
+
+def test_tables_are_those_that_functions_use():
+    found = []
+    for entry in all_ops():
+        if isinstance(entry.function, FunctionType) and entry.name != "detach_":  # which is a method by hand
+            names = entry.function.__code__.co_names
+            tables = [v for v in map(entry.function.__globals__.get, names) if isinstance(v, KernelTable)]
+            found += [entry.name] * (tables != [entry.table] * bool(tables) or (not tables and bool(entry.table)))
+    assert found == []
+
+
+def test_other_callables_have_none_that_are_known():
+    assert parameters_of(test_other_callables_have_none_that_are_known) == Parameters()
