@@ -1,11 +1,86 @@
-"""Functions of NumPy without its question whether an argument wants to do the work itself (`__array_function__`).
+"""Functions of NumPy at the price that a few elements are worth.
 
-For a few elements the question is more than half of the price. Arrays of other backends do want it, to refuse in words
+Some are NumPy's own, without its question whether an argument wants to do the work itself (`__array_function__`). For a
+few elements the question is more than half of the price. Arrays of other backends do want it, to refuse in words
 of their own: where one may stand, who gets a TypeError here asks NumPy's own function.
+
+Others NumPy has as reductions, which take a microsecond whatever they reduce, or as functions in Python, which take
+three or more. What is here gives the same results, for arrays of NumPy only.
 """
 
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
+
 import numpy as np
+
+Array = np.ndarray
 
 concatenate = getattr(np.concatenate, "_implementation", np.concatenate)
 copyto = getattr(np.copyto, "_implementation", np.copyto)
 may_share_memory = getattr(np.may_share_memory, "_implementation", np.may_share_memory)
+count_nonzero = getattr(np.count_nonzero, "_implementation", np.count_nonzero)
+
+_FEW = 1 << 12  # elements, of which the place of the largest is found before a reduction would have begun
+
+
+def is_any(mask: Array) -> bool:
+    """Whether any element is true. Of many the reduction need not see all."""
+    return bool(count_nonzero(mask) if mask.size <= _FEW else mask.any())
+
+
+def is_all(mask: Array) -> bool:
+    """Whether all elements are true."""
+    return bool(count_nonzero(mask) == mask.size if mask.size <= _FEW else mask.all())
+
+
+def largest(array: Array) -> float:
+    """The largest element of some as a Python number, NaN if there is one."""
+    return array.item(array.argmax()) if array.size <= _FEW else array.max().item()
+
+
+def smallest(array: Array) -> float:
+    """The smallest element of some as a Python number, NaN if there is one."""
+    return array.item(array.argmin()) if array.size <= _FEW else array.min().item()
+
+
+def is_within(integers: Array, first: int, stop: int) -> bool:
+    """Whether all integers, if there are any, are at least `first` and below `stop`."""
+    return not integers.size or (smallest(integers) >= first and largest(integers) < stop)
+
+
+def moveaxis(array: Array, source: int, destination: int) -> Array:
+    """A view with one dimension at another place."""
+    order = list(range(array.ndim))
+    order.insert(destination % array.ndim, order.pop(source))
+    return array.transpose(order)
+
+
+def stack(arrays: Sequence[Array]) -> Array:
+    """A new array of arrays of one shape and dtype."""
+    return concatenate([each[None] for each in arrays])
+
+
+def broadcast_to(array: Array, shape: tuple[int, ...]) -> Array:
+    """An array of this shape for reading: the given one, where NumPy would make a view, or a copy of few elements."""
+    if array.shape == shape:
+        return array
+    if array.size > _FEW or prod(shape) > _FEW:
+        return np.broadcast_to(array, shape)
+    result = np.empty(shape, array.dtype)
+    copyto(result, array)
+    return result
+
+
+def ndindex(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Every place of an array of this shape, in the order of rows."""
+    return product(*map(range, shape))
+
+
+def take_along_last(array: Array, places: Array) -> Array:
+    """The elements of each row, along the last dimension, that stand at its places, none of which is negative."""
+    if not array.flags.c_contiguous:
+        return np.take_along_axis(array, places, -1)
+    rows = array.shape[:-1]
+    begins = np.arange(prod(rows)) * array.shape[-1]
+    return array.reshape(-1).take(places + begins.reshape(*rows, 1))

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from mindtorch._support.numpy_functions import is_any, moveaxis
 from mindtorch.backends.cpu.summing import add_up
 
 Dims = tuple[int, ...]
@@ -36,7 +37,7 @@ def _dim_by_dim(apply: Callable[[np.ndarray, int], np.ndarray], x: np.ndarray, s
     x = apply(np.ascontiguousarray(x.swapaxes(-1, -2)), size[-1]).swapaxes(-1, -2)
     if len(size) == 2:
         return x
-    return np.moveaxis(apply(np.ascontiguousarray(np.moveaxis(x, -3, -2)), size[0]), -2, -3)
+    return moveaxis(apply(np.ascontiguousarray(moveaxis(x, -3, -2)), size[0]), -2, -3)
 
 
 def _mean_rows(x: np.ndarray, count: int) -> np.ndarray:
@@ -71,7 +72,7 @@ def adaptive_maximum(x: np.ndarray, size: Dims) -> tuple[np.ndarray, np.ndarray]
     best = gathered.argmax(-1)
     longest = gathered.shape[-1]
     values = gathered.reshape(-1).take(np.arange(0, gathered.size, longest).reshape(best.shape) + best)
-    if (is_wrong := np.isnan(values)).any():
+    if is_any(is_wrong := np.isnan(values)):
         last = longest - 1 - np.isnan(gathered[..., ::-1]).argmax(-1)
         best = np.where(is_wrong, last, best)
     indices = members.reshape(-1).take(np.arange(0, members.size, longest).reshape(size) + best)

@@ -13,6 +13,7 @@ from mindtorch import iterator
 from mindtorch._core.geometry import contiguous_strides
 from mindtorch._core.strided import allocate, strided, strides_of
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import broadcast_to, is_within, smallest
 from mindtorch._support.warnings import warn
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.view_geometry import view_strides
@@ -116,7 +117,7 @@ def index_error(shape: tuple[int, ...], resolved: Indices) -> Exception:
 def check_bounds(shape: tuple[int, ...], resolved: Indices) -> None:
     """For writes that compute places themselves, where an index too large would hit another element."""
     for index, extent in zip(resolved, shape, strict=False):
-        if index is not None and index.size and (index.min() < -extent or index.max() >= extent):
+        if index is not None and not is_within(index, -extent, extent):
             raise IndexError
 
 
@@ -165,16 +166,16 @@ def add_at(target: Array, key: tuple[Any, ...], values: Array) -> None:
     if not target.flags.c_contiguous:
         quiet(np.add.at, target, key, values)
         return
-    if len(key) == 1 and key[0].shape == values.shape and not (key[0].size and key[0].min() < 0):
+    if len(key) == 1 and key[0].shape == values.shape and not (key[0].size and smallest(key[0]) < 0):
         quiet(np.add.at, target, key[0], values)
         return
     place: Any = None
     step = 1
     for index, extent in zip(reversed(key), reversed(target.shape), strict=True):
-        from_front = np.where(index < 0, index + extent, index) if index.size and index.min() < 0 else index
+        from_front = np.where(index < 0, index + extent, index) if index.size and smallest(index) < 0 else index
         place = from_front if place is None else place + from_front * step
         step *= extent
-    values = np.broadcast_to(values, np.shape(place))
+    values = broadcast_to(values, np.shape(place))
     quiet(np.add.at, target.reshape(-1), np.ravel(place), values.reshape(-1))
 
 

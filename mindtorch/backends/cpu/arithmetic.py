@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._support.numpy_functions import is_all, is_any
 from mindtorch.backends.cpu.blockwise import blockwise, in_one_go
 from mindtorch.backends.cpu.computing import REAL_NUMBERS
 from mindtorch.iterator.constants import kept_constant
@@ -29,7 +30,7 @@ RANGES = {dtype: _range_of(dtype) for dtype in REAL_NUMBERS}  # the least and th
 
 
 def check_divisor(dividend: Array, divisor: Array) -> None:
-    if dividend.size and not np.all(divisor):
+    if dividend.size and not is_all(divisor):
         raise RuntimeError("ZeroDivisionError")
 
 
@@ -60,7 +61,7 @@ def power(a: Array, b: Array, out: Array | None = None) -> Array:
     """NumPy takes the square root where an exponent of 0.5 is broadcast: others than the powers of -inf and -0."""
     if hasattr(b, "shape") and (b.size == 1 or b.shape != np.shape(a) or 0 in b.strides):
         half = b == 0.5
-        if half.any():
+        if is_any(half):
             a = np.where(half & ((a == -np.inf) | (a == 0)), np.abs(a), a)
     return np.power(a, b, out=out)
 
@@ -68,7 +69,7 @@ def power(a: Array, b: Array, out: Array | None = None) -> Array:
 def power_of_integers(a: Array, b: Array, out: Array | None = None) -> Array:
     """Negative powers of anything but 1 and -1 are 0."""
     negative = b < 0
-    if not negative.any():
+    if not is_any(negative):
         return np.power(a, b, out=out)
     inverse = np.where(a == 1, 1, np.where(a == -1, np.where(b % 2 == 0, 1, -1), 0)).astype(a.dtype)
     return choose(negative, inverse, np.power(a, np.maximum(b, 0)), out=out)
@@ -81,7 +82,7 @@ def complex_power(a: Array, b: Array, out: Array | None = None) -> Array:
     """
     result = np.asarray(np.power(a, b))
     usual = np.isfinite(a) & (a != 0) & np.isfinite(result)
-    if usual.all():
+    if is_all(usual):
         return result if out is None else copy(result, out)
     return choose(usual, result, np.exp(b * np.log(a)), out=out)
 
@@ -180,7 +181,7 @@ def least_common_multiple(a: Array, b: Array, out: Array | None = None) -> Array
 def angle(out: Array, x: Array) -> None:
     np.multiply(np.less(x, _ZEROS[x.dtype]), x.dtype.type(np.pi), out)
     is_nan = np.isnan(x)
-    if is_nan.any():
+    if is_any(is_nan):
         np.copyto(out, x, where=is_nan)
 
 
@@ -248,21 +249,21 @@ def keep(x: Array, mask: Array, out: Array) -> None:
 @in_one_go
 def at_least(x: Array, low: Array, out: Array | None = None) -> Array:
     if _is_worth_clipping(x, low):
-        return np.clip(x, low, RANGES[x.dtype][1], out=out)
+        return x.clip(low, RANGES[x.dtype][1], out=out)
     return np.maximum(low, x, out=out)
 
 
 @in_one_go
 def at_most(x: Array, high: Array, out: Array | None = None) -> Array:
     if _is_worth_clipping(x, high):
-        return np.clip(x, RANGES[x.dtype][0], high, out=out)
+        return x.clip(RANGES[x.dtype][0], high, out=out)
     return np.minimum(high, x, out=out)
 
 
 @in_one_go
 def clamp(x: Array, low: Array, high: Array, out: Array | None = None) -> Array:
     if _is_worth_clipping(x, low, high):
-        return np.clip(x, low, high, out=out)
+        return x.clip(low, high, out=out)
     if out is high:  # to be read when `out` is written already
         return np.minimum(high, np.maximum(low, x), out=out)
     raised = np.maximum(low, x, out=out)
@@ -324,7 +325,7 @@ def hardshrink_backward(grad: Array, x: Array, lambd: float, out: Array | None =
 
 def softshrink(x: Array, lambd: float, out: Array | None = None) -> Array:
     bound = x.dtype.type(lambd)
-    moved = np.asarray(x - np.clip(x, -bound, bound))
+    moved = np.asarray(x - x.clip(-bound, bound))
     return choose(np.abs(x) <= bound, np.asarray(x * x.dtype.type(0)), moved, out)  # zeros keep their sign
 
 

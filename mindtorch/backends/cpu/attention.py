@@ -10,6 +10,7 @@ import numpy as np
 from mindtorch._core.promotion import BOOL, FLOATING
 from mindtorch._core.strided import empty_like
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import broadcast_to
 from mindtorch.backends.cpu.checks import expect_dtypes, expect_sizes, not_implemented, scalar_name
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.cpu.reducing import as_computed, rounded
@@ -77,7 +78,7 @@ def _scale(query: Array, scale: float | None) -> float:
 def _repeat_heads(array: Array, heads: int) -> Array:
     """Grouped queries: each head of keys or values serves several neighbouring heads of queries."""
     own = array.shape[1]
-    return array if own == heads else np.repeat(array, heads // own, 1)
+    return array if own == heads else array.repeat(heads // own, 1)
 
 
 def _sum_heads(array: Array, own: int) -> Array:
@@ -95,7 +96,7 @@ def _spread(mask: Array | None, q: Array, k: Array) -> Array | None:
     mask = mask if mask.dtype == BOOL else as_computed(mask, q.dtype)
     shape = (*q.shape[:3], k.shape[2])
     broadcast_shapes(shape, mask.shape)  # torch's error for one that does not fit
-    return np.broadcast_to(mask, shape)
+    return broadcast_to(mask, shape)
 
 
 def _by_place(like: Array) -> Array:

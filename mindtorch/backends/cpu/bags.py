@@ -10,6 +10,7 @@ import numpy as np
 
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.lazy import lazy
+from mindtorch._support.numpy_functions import is_any
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.precision import deliver, widen
 
@@ -91,7 +92,7 @@ def bags_of(starts: Array, count: int) -> Array:
 def _sums(weight: Array, indices: Array, bag_of: Array, kept: Array, per_sample: Array | None, bags: int) -> Array:
     table = widen(weight)
     shares = np.ones(indices.size, table.dtype) if per_sample is None else widen(per_sample)
-    ends = np.searchsorted(bag_of[kept], np.arange(bags + 1))
+    ends = bag_of[kept].searchsorted(np.arange(bags + 1))
     matrix = scipy_sparse.csr_array((shares[kept], indices[kept], ends), shape=(bags, weight.shape[0]))
     return matrix @ table
 
@@ -188,7 +189,7 @@ def _is_fast(weight: Array, padding_idx: int) -> bool:
 
 def _check_range(weight: Array, indices: Array, names_place: bool) -> None:
     outside = (indices < 0) | (indices >= weight.shape[0])
-    if not outside.any():
+    if not is_any(outside):
         return
     place = int(outside.argmax())
     if names_place:
@@ -266,7 +267,7 @@ def _frequencies(indices: Array) -> Array:
     """What each share is divided by: for the n-th of the rows that are used, torch counts the n-th index in order."""
     used, rank = np.unique(indices, return_inverse=True)
     ordered = np.sort(indices)
-    return np.bincount(rank)[np.searchsorted(used, ordered[: used.size])][rank]
+    return np.bincount(rank)[used.searchsorted(ordered[: used.size])][rank]
 
 
 def _spread_to_maxima(grad: Array, found: Array, sizes: Array, rows: int) -> Array:

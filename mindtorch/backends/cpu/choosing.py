@@ -9,6 +9,7 @@ from mindtorch._core.dtype import FROM_NUMPY
 from mindtorch._core.promotion import BOOL, COMPLEX, UINT8, common_dtype, first, is_integral, real_number
 from mindtorch._core.promotion import where as where_dtype
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import broadcast_to
 from mindtorch._support.warnings import warn_once
 from mindtorch.backends.cpu import arithmetic
 from mindtorch.backends.cpu.checks import c_name
@@ -183,7 +184,7 @@ def masked_fill(input: Array, mask: Array, value: Array | Number, out: Array | N
     shapes = (mask.shape, input.shape) if out is None else (input.shape, mask.shape)  # as a message names them
     shape = iterator.broadcast_shapes(*shapes)
     if out is None:
-        out = np.array(input if input.shape == shape else np.broadcast_to(input, shape), order="C")
+        out = np.array(input if input.shape == shape else broadcast_to(input, shape), order="C")
     else:
         iterator.warn_if_expanded(out, "masked_fill_", "tensor[mask] = scalar")
         iterator.check_shared(out, [mask])

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import is_within, largest, stack
 from mindtorch.backends.cpu.checks import expect_dtypes, expect_sizes, not_implemented, scalar_name
 
 Array = np.ndarray
@@ -28,7 +29,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_in
     """The losses, and alpha for the backward pass."""
     states = _checked_states(log_probs, targets, input_lengths, target_lengths, blank)
     lengths, labels = np.asarray(input_lengths, np.int64), np.asarray(target_lengths, np.int64)
-    reached = quiet(_forward, _emitted(log_probs[: lengths.max()], states), states, labels)
+    reached = quiet(_forward, _emitted(log_probs[: int(largest(lengths))], states), states, labels)
     alpha = np.zeros((len(states), len(log_probs), states.shape[1]), log_probs.dtype)
     alpha[:, : len(reached)] = reached.transpose(1, 0, 2)
     return quiet(_losses, reached, lengths, labels), alpha
@@ -59,7 +60,7 @@ def ctc_loss_backward(
         expect_sizes(array, sizes, name)
     lengths, labels = np.asarray(input_lengths, np.int64), np.asarray(target_lengths, np.int64)
     result = np.zeros(log_probs.shape, log_probs.dtype)
-    used = log_probs[: lengths.max()]
+    used = log_probs[: int(largest(lengths))]
     emitted, alpha = _emitted(used, states), log_alpha[:, : len(used)].transpose(1, 0, 2)
     beta = quiet(_backward, emitted, states, lengths, labels)
     joint = quiet(np.subtract, alpha + beta, emitted)
@@ -133,7 +134,7 @@ def _losses(alpha: Array, input_lengths: Array, target_lengths: Array) -> Array:
         return nothing
     times, sequences = input_lengths - 1, np.arange(alpha.shape[1])
     last = 2 * target_lengths
-    ends = np.stack([alpha[times, sequences, last], alpha[times, sequences, np.maximum(last - 1, 0)]])
+    ends = stack([alpha[times, sequences, last], alpha[times, sequences, np.maximum(last - 1, 0)]])
     ends[1, target_lengths == 0] = -np.inf
     losses = -_log_of_sum(ends, np.empty_like(ends[0]), np.empty_like(ends[0]))
     return np.where(input_lengths == 0, nothing, losses)
@@ -194,7 +195,7 @@ def _checked_states(log_probs: Array, targets: Array, input_lengths: Ints, targe
             raise _value_error("input_lengths", "least 0", length)
         if length > log_probs.shape[0]:
             raise _value_error("input_lengths", f"most {log_probs.shape[0]}", length)
-    if padded.size and not 0 <= padded.min() <= padded.max() < log_probs.shape[2]:
+    if not is_within(padded, 0, log_probs.shape[2]):
         raise RuntimeError("targets must be in label range")
     states = np.full((len(padded), 2 * padded.shape[1] + 1), blank, np.int64)
     states[:, 1::2] = np.where(np.arange(padded.shape[1]) < np.array(target_lengths)[:, None], padded, blank)

@@ -8,6 +8,7 @@ import numpy as np
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.promotion import BOOL, COMPLEX, DOUBLE, INT64, is_integral, promote
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import moveaxis
 from mindtorch.backends.cpu.arithmetic import log1p_of_complex
 from mindtorch.backends.cpu.reducing import as_computed, one_dim, running_sum, scalar_name, store, sum_dtype
 from mindtorch.backends.cpu.refusals import INTEGRAL_OR_BOOL, not_implemented
@@ -101,7 +102,7 @@ def logcumsumexp(input: Array, dim: int, out: Array | None = None) -> Array:
 
 def _complex_logcumsumexp(values: Array, axis: int) -> Array:
     result = values.copy()
-    rows = np.moveaxis(result, axis, 0)
+    rows = moveaxis(result, axis, 0)
     total = np.full_like(rows[:1], -np.inf)[0] if len(rows) else rows
     for row in range(len(rows)):
         total = rows[row] = _log_add_exp(total, rows[row])

@@ -11,6 +11,7 @@ import numpy as np
 from mindtorch._core.promotion import INT32, complex_of, real_of
 from mindtorch._support import errors
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import broadcast_to, is_all, is_any, largest, ndindex, smallest
 from mindtorch.backends.cpu.casting import cast, deliver, deliver_castables, deliver_same
 from mindtorch.backends.cpu.checks import check_fit, no_eigenvalues, not_implemented, scalar_name
 from mindtorch.backends.cpu.lu_factors import exchanges, lapack_routine, permutation, triangles
@@ -47,8 +48,8 @@ def _check_float(op: str, matrix: Array, kernel: str | None = None) -> None:
 
 def columns_of(matrix: Array) -> Array:
     """The same matrices, column by column in memory."""
-    turned = np.ascontiguousarray(np.swapaxes(matrix, -1, -2))
-    return np.swapaxes(turned.reshape(-1).reshape(turned.shape), -1, -2)
+    turned = np.ascontiguousarray(matrix.swapaxes(-1, -2))
+    return turned.reshape(-1).reshape(turned.shape).swapaxes(-1, -2)
 
 
 def _delivered(results: Sequence[Array], out: Outs) -> tuple[Array, ...]:
@@ -62,7 +63,7 @@ def _no_info(matrix: Array) -> Array:
 
 def raise_singular(op: str, info: Array, text: Callable[[int], str]) -> None:
     """The error for the first matrix of a batch with which something is wrong."""
-    if not info.any():
+    if not is_any(info):
         return
     place = int(np.flatnonzero(info)[0])
     batch = f"(Batch element {place}): " if info.ndim else ""
@@ -98,7 +99,7 @@ def factorized(matrix: Array) -> tuple[Array, Array, Array]:
     lu = np.array(matrix)
     pivots = np.empty((*lu.shape[:-2], min(rows, columns)), INT32)
     info = _no_info(lu)
-    for place in np.ndindex(*lu.shape[:-2]):
+    for place in ndindex(lu.shape[:-2]):
         info[place] = quiet(_factorize, lu[place], pivots[place])
     return lu, pivots, info
 
@@ -110,13 +111,15 @@ def _factorize(lu: Array, pivots: Array) -> int:
         row = step + int(_absolute(lu[step:, step]).argmax())
         pivots[step] = row + 1
         if row != step:
-            lu[[step, row]] = lu[[row, step]]
-        if lu[step, step] == 0:
+            exchanged = lu[row].copy()
+            lu[row], lu[step] = lu[step], exchanged
+        pivot = lu[step, step]
+        if pivot == 0:
             first_zero = first_zero or step + 1
             continue
-        column = lu[step + 1 :, step : step + 1]
-        column /= lu[step, step]
-        lu[step + 1 :, step + 1 :] -= column * lu[step, step + 1 :]
+        column, rest = lu[step + 1 :, step : step + 1], lu[step + 1 :, step + 1 :]
+        np.divide(column, pivot, column)
+        np.subtract(rest, np.multiply(column, lu[step, step + 1 :]), rest)
     return first_zero
 
 
@@ -135,10 +138,10 @@ def _by_lapack(matrix: Array) -> tuple[Array, Array] | None:
         return None
     factorize = lapack_routine("getrf", matrix.dtype)
     packed, pivots = np.empty(matrix.shape, matrix.dtype), np.empty((*matrix.shape[:-2], min(matrix.shape[-2:])), INT32)
-    for place in np.ndindex(*matrix.shape[:-2]):
+    for place in ndindex(matrix.shape[:-2]):
         packed[place], exchanged, _ = factorize(matrix[place])
         size = np.abs(packed[place])
-        if not size.diagonal().min() > _SAFE * size.max():  # NaN isn't either
+        if not smallest(size.diagonal()) > _SAFE * largest(size):  # NaN isn't either
             return None
         pivots[place] = exchanged + 1
     return packed, pivots
@@ -194,7 +197,7 @@ def slogdet(A, out=None):
 
 def _as_columns(A: Array) -> Array:
     """The matrices, or their transposes, which have the same determinants: whichever has its columns in memory."""
-    return A if A.dtype.kind == "c" or not A.flags.c_contiguous else np.swapaxes(A, -1, -2)
+    return A if A.dtype.kind == "c" or not A.flags.c_contiguous else A.swapaxes(-1, -2)
 
 
 def _diagonal(matrix: Array) -> Array:
@@ -203,7 +206,7 @@ def _diagonal(matrix: Array) -> Array:
 
 def _parity(pivots: Array, dtype: np.dtype[Any]) -> Array:
     """1 or -1, by how often rows were exchanged."""
-    exchanges = (pivots != np.arange(1, pivots.shape[-1] + 1)).sum(-1)
+    exchanges = np.count_nonzero(pivots != np.arange(1, pivots.shape[-1] + 1), -1)
     return np.where(exchanges % 2, -1, 1).astype(dtype)
 
 
@@ -213,7 +216,7 @@ def _parity(pivots: Array, dtype: np.dtype[Any]) -> Array:
 def inv_ex(A, check_errors=False, out=None):
     check_square("linalg.inv", A)
     _check_float("linalg.inv", A)
-    identity = np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape)
+    identity = broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape)
     inverse, _, _, info = _solved(A, identity)
     if check_errors:
         raise_singular("linalg.inv_ex", info, zero_diagonal)
@@ -234,17 +237,17 @@ def solve_ex(A, B, left=True, check_errors=False, out=None):
     if right.ndim < 2:
         raise RuntimeError("linalg.solve: The input tensor B must have at least 2 dimensions.")
     check_fit("linalg.solve", A, right, left)
-    matrix, right = (A, right) if left else (np.swapaxes(A, -1, -2), np.swapaxes(right, -1, -2))
+    matrix, right = (A, right) if left else (A.swapaxes(-1, -2), right.swapaxes(-1, -2))
     batch = np.broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
-    matrix = np.broadcast_to(matrix, (*batch, *matrix.shape[-2:]))
-    result, packed, pivots, info = _solved(matrix, np.broadcast_to(right, (*batch, *right.shape[-2:])))
+    matrix = broadcast_to(matrix, (*batch, *matrix.shape[-2:]))
+    result, packed, pivots, info = _solved(matrix, broadcast_to(right, (*batch, *right.shape[-2:])))
     if check_errors:
         raise_singular("torch.linalg.solve_ex", info, singular)
     if not left:
-        packed, pivots, _ = factorized(np.broadcast_to(A, matrix.shape))
+        packed, pivots, _ = factorized(broadcast_to(A, matrix.shape))
     if batch != A.shape[:-2]:  # the factors are those of A, which the right-hand sides may share
         packed, pivots, info = (_without_batch(each, batch, A.shape[:-2]) for each in (packed, pivots, info))
-    result = columns_of(result) if left else np.swapaxes(columns_of(result), -1, -2)
+    result = columns_of(result) if left else columns_of(result).swapaxes(-1, -2)
     if is_vector:
         result = columns_of(result[..., 0]) if B.ndim > 1 else result[..., 0]
     return _delivered((result, columns_of(packed), pivots, info), out)
@@ -266,7 +269,7 @@ def _solved(matrix: Array, right: Array) -> tuple[Array, Array, Array, Array]:
     """The solution with the factors of the matrix; a singular one leaves inf and nan."""
     found = _by_lapack(matrix)
     packed, pivots, info = factorized(matrix) if found is None else (*found, _no_info(matrix))
-    if info.any():
+    if is_any(info):
         return quiet(_substituted, packed, pivots, right), packed, pivots, info
     return quiet(np.linalg.solve, matrix, right), packed, pivots, info
 
@@ -280,14 +283,17 @@ def _substituted(packed: Array, pivots: Array, right: Array) -> Array:
 def triangular_solution(matrix: Array, right: Array, upper: bool, unitriangular: bool) -> Array:
     """Row by row; only a triangle of the matrix is read."""
     batch = np.broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
-    result = np.array(np.broadcast_to(right, (*batch, *right.shape[-2:])))
-    rows = range(matrix.shape[-1])
-    for row in reversed(rows) if upper else rows:
+    result = np.array(broadcast_to(right, (*batch, *right.shape[-2:])))
+    size = matrix.shape[-1]
+    for number in range(size):
+        row = size - 1 - number if upper else number
         others = slice(row + 1, None) if upper else slice(None, row)
-        known = np.matmul(matrix[..., row : row + 1, others], result[..., others, :])[..., 0, :]
-        result[..., row, :] -= known
+        solution = result[..., row, :]
+        if number:
+            known = np.matmul(matrix[..., row : row + 1, others], result[..., others, :])[..., 0, :]
+            np.subtract(solution, known, solution)
         if not unitriangular:
-            result[..., row, :] /= matrix[..., row, row][..., None]
+            np.divide(solution, matrix[..., row, row, None], solution)
     return result
 
 
@@ -304,9 +310,9 @@ def solve_triangular(input, B, upper, left=True, unitriangular=False, out=None):
         B = cast(B, input.dtype)
     if left:
         return deliver(columns_of(quiet(triangular_solution, input, B, upper, unitriangular)), out)
-    turned = [np.swapaxes(each, -1, -2) for each in (input, B)]
+    turned = [each.swapaxes(-1, -2) for each in (input, B)]
     result = quiet(triangular_solution, *turned, not upper, unitriangular)
-    return deliver(columns_of(np.swapaxes(result, -1, -2)), out)
+    return deliver(columns_of(result.swapaxes(-1, -2)), out)
 
 
 # -------------------- other factorizations --------------------
@@ -315,14 +321,14 @@ def solve_triangular(input, B, upper, left=True, unitriangular=False, out=None):
 def cholesky_ex(input, upper=False, check_errors=False, out=None):
     check_square("linalg.cholesky", input)
     _check_float("linalg.cholesky", input, "cholesky_cpu")
-    source = np.conj(np.swapaxes(input, -1, -2)) if upper else input
+    source = np.conj(input.swapaxes(-1, -2)) if upper else input
     factor, info = np.zeros(input.shape, input.dtype), _no_info(input)
-    for place in np.ndindex(*input.shape[:-2]):
+    for place in ndindex(input.shape[:-2]):
         if source.shape[-1]:
             factor[place], info[place] = quiet(_cholesky, source[place])
     if check_errors:
         raise_singular("linalg.cholesky_ex", info, not_positive)
-    factor = np.conj(np.swapaxes(factor, -1, -2)) if upper else factor
+    factor = np.conj(factor.swapaxes(-1, -2)) if upper else factor
     return _delivered((columns_of(factor), info), out)
 
 
@@ -330,7 +336,7 @@ def _cholesky(matrix: Array) -> tuple[Array, int]:
     """The factor and 0, or the factor of the part before the first leading minor that is not positive."""
     try:
         factor = np.linalg.cholesky(matrix)
-        if np.isfinite(factor).all():
+        if is_all(np.isfinite(factor)):
             return factor, 0
     except np.linalg.LinAlgError:
         pass
@@ -366,7 +372,7 @@ def svd(A, full_matrices=False, compute_uv=True, driver=None, out=None):
         raise RuntimeError(
             "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
         )
-    if not np.isfinite(A).all():
+    if not is_all(np.isfinite(A)):
         raise errors.LinAlgError(
             "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
         )
@@ -407,7 +413,7 @@ def _eigen(op: str, function: Callable[..., Any], input: Array) -> Sequence[Arra
         raise RuntimeError(f"Unknown Complex ScalarType for {scalar_name(input)}")
     if input.itemsize == 2:
         raise not_implemented("linalg_eig_out_cpu", input)
-    if not np.isfinite(input).all():
+    if not is_all(np.isfinite(input)):
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     return [each.astype(complex_of(input.dtype), copy=False) for each in function(input)]
 
@@ -432,7 +438,7 @@ def _exponential(matrix: Array) -> Array:
     largest = np.abs(matrix).sum(-1).max() if matrix.size else 0.0
     halvings = max(int(np.ceil(np.log2(largest))) + 1, 0) if np.isfinite(largest) and largest > 0 else 0
     small = matrix / 2.0**halvings
-    term = np.broadcast_to(np.eye(matrix.shape[-1], dtype=matrix.dtype), matrix.shape)
+    term = broadcast_to(np.eye(matrix.shape[-1], dtype=matrix.dtype), matrix.shape)
     total = term.copy()
     for number in range(1, _TERMS):
         term = term @ small / number

@@ -33,7 +33,7 @@ def histogram_of_points(
     cells, inside = [], np.ones(len(points), bool)
     for values, edges in zip(points.T, bins):
         inside &= (values >= edges[0]) & (values <= edges[-1])
-        cells.append(np.clip(np.searchsorted(edges, values, "right") - 1, 0, edges.size - 2))
+        cells.append((edges.searchsorted(values, "right") - 1).clip(0, edges.size - 2))
     shape = tuple(edges.size - 1 for edges in bins)
     flat = np.ravel_multi_index(tuple(each[inside] for each in cells), shape)
     weights = None if weight is None else weight.reshape(-1)[inside]

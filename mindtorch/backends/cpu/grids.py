@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import moveaxis
 from mindtorch.backends.cpu.checks import expect_dtype, expect_float, expect_sizes
 from mindtorch.backends.cpu.precision import widen
 from mindtorch.backends.grid_checks import BICUBIC, NEAREST, check_grid, check_modes
@@ -108,7 +109,7 @@ def _sums(elements: Array, weights: Array, out: Array) -> None:
 def _rounded_sums(elements: Array, weights: Array, out: Array) -> None:
     """Half precision rounds every product and every sum, as torch does."""
     products = elements * weights
-    out[...] = reduce(np.add, np.moveaxis(products, 1, 0))
+    out[...] = reduce(np.add, moveaxis(products, 1, 0))
 
 
 def _go_back(

@@ -17,6 +17,7 @@ from mindtorch._core import aligned
 from mindtorch._core.promotion import BFLOAT16, FLOAT, HALF
 from mindtorch._support import numpy_functions
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import broadcast_to, largest
 
 Array = np.ndarray
 
@@ -90,7 +91,7 @@ def expanded_as(array: Array, dtype: np.dtype[Any]) -> Array:
     if array.size < _FEW or 0 not in array.strides:
         return astype(array, dtype)
     seed = array[tuple([slice(None) if stride else slice(1) for stride in array.strides])]
-    return np.broadcast_to(astype(seed, dtype), array.shape)
+    return broadcast_to(astype(seed, dtype), array.shape)
 
 
 def _are_alike(target: Array, source: Array) -> bool:
@@ -189,7 +190,7 @@ def narrow_into(out: Array, array: Array, spare: Array) -> None:
 def _widen(out: Array, x: Array, *_: Array) -> None:
     bits, wide = x.view(np.uint16), out.view(np.int32)
     without_sign = np.left_shift(bits, 1, out.view(np.uint16)[: x.size])
-    if without_sign.max() >= _NOT_FINITE:
+    if largest(without_sign) >= _NOT_FINITE:
         _VALUES.take(bits, out=out, mode="clip")
         return
     np.copyto(wide, bits.view(np.int16))
@@ -204,11 +205,11 @@ def _narrow(out: Array, x: Array, power: Array, size: Array) -> None:
     negative = np.signbit(x, power.view(np.bool_)[: x.size])
     np.multiply(negative.view(np.uint8), _SIGN, bits)
     np.bitwise_and(x.view(np.int32), _MAGNITUDE, size)
-    largest = size.max()
-    if largest > _EXPONENT:
+    biggest = largest(size)
+    if biggest > _EXPONENT:
         is_nan = np.isnan(size.view(FLOAT))
         nans = size.view(FLOAT)[is_nan].astype(HALF).view(np.uint16) | bits[is_nan]
-    if largest >= _INFINITE[0]:
+    if biggest >= _INFINITE[0]:
         np.minimum(size, _INFINITE[: x.size], out=size)
     np.maximum(size, _SUBNORMAL[: x.size], out=power)
     np.bitwise_and(power, _EXPONENT, power)
@@ -220,7 +221,7 @@ def _narrow(out: Array, x: Array, power: Array, size: Array) -> None:
     np.copyto(lower, size, casting="unsafe")
     np.subtract(lower, _BIAS, lower)
     np.bitwise_or(bits, lower, bits)
-    if largest > _EXPONENT:
+    if biggest > _EXPONENT:
         bits[is_nan] = nans
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from mindtorch._core import aligned
 from mindtorch._core.promotion import BOOL, FLOAT, INT64
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import largest, smallest
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.precision import widen
@@ -27,7 +28,7 @@ def bincount(input: Array, weights: Array | None = None, minlength: int = 0) -> 
         return aligned.zeros((minlength,), INT64)
     aligned.check_fits((minlength,), INT64)
     aligned.check_fits(input.shape, input.dtype)  # NumPy wants the numbers in a row
-    if input.ndim != 1 or input.min() < 0:
+    if input.ndim != 1 or smallest(input) < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return np.bincount(input, minlength=minlength).astype(INT64)
@@ -80,7 +81,7 @@ def _counts(input: Array, edges: Array, weight: Array | None, density: bool) -> 
     values = input.reshape(-1)
     inside = (values >= edges[0]) & (values <= edges[-1])
     bins = edges.size - 1
-    places = np.minimum(np.searchsorted(edges, values[inside], "right") - 1, bins - 1)
+    places = np.minimum(edges.searchsorted(values[inside], "right") - 1, bins - 1)
     weights = None if weight is None else weight.reshape(-1)[inside]
     counts = np.bincount(places, weights, bins).astype(input.dtype)
     return counts / counts.sum() / np.diff(edges) if density else counts
@@ -91,7 +92,7 @@ def _outer_edges(input: Array, range: Sequence[float] | None) -> tuple[float, fl
         low, high = _given_range(range)
     elif input.size:
         _check_counted("histogramdd", input, input.itemsize > 2)
-        low, high = float(input.min()), float(input.max())
+        low, high = float(smallest(input)), float(largest(input))
     else:
         low, high = 0.0, 1.0
     if not (np.isfinite(low) and np.isfinite(high)):

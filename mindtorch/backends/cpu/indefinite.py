@@ -9,6 +9,7 @@ import numpy as np
 from mindtorch._core.promotion import INT32
 from mindtorch._support import errors
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import broadcast_to, is_any, ndindex
 from mindtorch.backends.cpu.casting import deliver_same
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.decompositions import check_square, columns_of
@@ -27,7 +28,7 @@ def ldl_factor_ex(input, hermitian=False, check_errors=False, out=None):
     pivots, info = np.zeros(input.shape[:-1], INT32), np.zeros(input.shape[:-2], INT32)
     if input.size:
         _factorize(input, hermitian and input.dtype.kind == "c", factors, pivots, info)
-    if check_errors and info.any():
+    if check_errors and is_any(info):
         raise _zero_pivot(int(info[info != 0].reshape(-1)[0]))
     results = factors, pivots, info
     return tuple([deliver_same(result, each) for result, each in zip(results, out or (None,) * 3, strict=True)])
@@ -54,7 +55,7 @@ def _factorize(matrices: Array, is_hermitian: bool, factors: Array, pivots: Arra
     factorize = lapack_routine(name, matrices.dtype)
     space = int(lapack_routine(name + "_lwork", matrices.dtype)(rows, lower=1)[0].real)
     is_lower = np.tri(rows, dtype=bool)
-    for place in np.ndindex(*matrices.shape[:-2]):
+    for place in ndindex(matrices.shape[:-2]):
         packed, pivots[place], info[place] = factorize(matrices[place], lower=1, lwork=space)
         np.copyto(factors[place], packed, where=is_lower)
 
@@ -81,12 +82,12 @@ def ldl_solve(LD, pivots, B, hermitian=False, out=None):
     op = "torch.linalg.ldl_solve"
     _check_system(op, LD, pivots, B)
     batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
-    factors = np.broadcast_to(LD, (*batch, *LD.shape[-2:]))
-    rows = np.broadcast_to(pivots, (*batch, LD.shape[-1]))
-    solution = np.array(np.broadcast_to(B, (*batch, *B.shape[-2:])))
+    factors = broadcast_to(LD, (*batch, *LD.shape[-2:]))
+    rows = broadcast_to(pivots, (*batch, LD.shape[-1]))
+    solution = np.array(broadcast_to(B, (*batch, *B.shape[-2:])))
     if LD.itemsize == 2:
         raise not_implemented("ldl_solve_kernel_cpu", LD)
-    for place in np.ndindex(*batch):
+    for place in ndindex(batch):
         quiet(_solve, factors[place], rows[place].tolist(), solution[place], hermitian and LD.dtype.kind == "c")
     return deliver_same(columns_of(solution), out)
 

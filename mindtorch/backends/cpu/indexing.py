@@ -9,6 +9,7 @@ from mindtorch._core import aligned, geometry
 from mindtorch._core.promotion import INT32
 from mindtorch._core.strided import allocate
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import broadcast_to, is_within, moveaxis
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu import view
 from mindtorch.backends.cpu.advanced import (
@@ -165,7 +166,7 @@ def index_select(input, dim, index, out=None):
     aligned.check_fits((*input.shape[:dim], index.size, *input.shape[dim + 1 :]), input.dtype)
     if index.size and not extent and input.ndim > 1:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
-    if index.size and (index.min() < 0 or index.max() >= extent):
+    if not is_within(index, 0, extent):
         raise IndexError("index out of range in self")
     if not input.ndim:
         return deliver(input.copy(), out)
@@ -194,8 +195,8 @@ def _add_rows(target: Array, dim: int, index: Array, source: Array) -> None:
     if source.size < _LONG_ROW * index.size:
         add_at(target, open_key(target.shape, [*[None] * dim, index]), source)
         return
-    rows = np.moveaxis(target, dim, 0)
-    for place, row in zip(index.tolist(), np.moveaxis(source, dim, 0)):
+    rows = moveaxis(target, dim, 0)
+    for place, row in zip(index.tolist(), moveaxis(source, dim, 0)):
         rows[place] += row
 
 
@@ -215,9 +216,9 @@ def masked_select(input, mask, out=None):
     shape = iterator.broadcast_shapes(mask.shape, input.shape)
     aligned.check_fits(shape, _INT64)  # that is how torch counts them
     if mask.shape != shape:
-        mask = np.broadcast_to(mask, shape)
+        mask = broadcast_to(mask, shape)
     if input.shape != shape:
-        input = np.broadcast_to(input, shape)
+        input = broadcast_to(input, shape)
     return deliver(input[mask], out)
 
 
@@ -235,8 +236,8 @@ def masked_scatter(input, mask, source, out=None):
         if mask.ndim > len(shape):
             raise view_geometry.too_few_sizes(mask.shape, shape, view.type_name(mask))
         view_geometry.expand(mask.shape, mask.strides, 1, shape)
-    target = np.broadcast_to(input, shape).copy() if out is None else target_of(input, out)
-    mask = np.broadcast_to(mask, shape)
+    target = broadcast_to(input, shape).copy() if out is None else target_of(input, out)
+    mask = broadcast_to(mask, shape)
     count = int(np.count_nonzero(mask))
     if source.size < count:
         raise RuntimeError("Number of elements of source < number of ones in mask")
@@ -295,7 +296,7 @@ def repeat_interleave_numbers(repeats, output_size=None):
         raise RuntimeError("allocated size does not match required size")
     if repeats.min(initial=0) < 0:
         raise RuntimeError("repeats can not be negative")
-    return np.repeat(np.arange(repeats.size, dtype=repeats.dtype), repeats)
+    return np.arange(repeats.size, dtype=repeats.dtype).repeat(repeats)
 
 
 # -------------------- backward of views --------------------

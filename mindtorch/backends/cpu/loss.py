@@ -10,6 +10,7 @@ from mindtorch._core import aligned
 from mindtorch._core.promotion import common_dtype
 from mindtorch._core.strided import empty_like
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import largest, smallest
 from mindtorch.backends.cpu import checks
 from mindtorch.backends.cpu.ctc import ctc_loss as ctc_loss
 from mindtorch.backends.cpu.ctc import ctc_loss_backward as ctc_loss_backward
@@ -323,7 +324,7 @@ def _smooth_l1_gradient(
     )
     if grad_output.ndim and grad_output.shape != difference.shape:
         broadcast_shapes(difference.shape, grad_output.shape)
-    slope = np.clip(difference / beta, -1, 1) if beta else np.sign(difference)
+    slope = (difference / beta).clip(-1, 1) if beta else np.sign(difference)
     slope *= _mean_factor(1.0, slope.size, reduction) if checks.is_float(like) or reduction != MEAN else 0
     return deliver_cast(np.asarray(slope * widen(grad_output), order="C"), input, out)
 
@@ -442,7 +443,7 @@ def _check_probabilities(array: np.ndarray, name: str) -> None:
 
 
 def _are_probabilities(array: np.ndarray) -> bool:
-    return array.min() >= 0 and array.max() <= 1  # of which NaN is none
+    return smallest(array) >= 0 and largest(array) <= 1  # of which NaN is none
 
 
 # -------------------- shared --------------------

@@ -10,6 +10,7 @@ import numpy as np
 
 from mindtorch._core.promotion import INT32
 from mindtorch._support.lazy import lazy
+from mindtorch._support.numpy_functions import broadcast_to, ndindex
 from mindtorch.backends.cpu.casting import deliver_same
 from mindtorch.backends.cpu.checks import check_fit, not_implemented, scalar_name
 
@@ -60,7 +61,7 @@ def _fitting_pivots(pivots: Array, like: Array) -> Array:
             "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
             "Did you properly pass the result of lu_factor?"
         )
-    return np.broadcast_to(used, wanted) if used.ndim <= len(wanted) else used.reshape(wanted)
+    return broadcast_to(used, wanted) if used.ndim <= len(wanted) else used.reshape(wanted)
 
 
 def triangles(packed: Array) -> tuple[Array, Array]:
@@ -89,7 +90,7 @@ def permutation(pivots: Array, rows: int) -> Array:
     *batch, steps = pivots.shape
     count = math.prod(batch)
     others = pivots.reshape(count, steps) - 1
-    orders = np.broadcast_to(np.arange(rows), (count, rows)).copy()
+    orders = broadcast_to(np.arange(rows), (count, rows)).copy()
     if count < steps:
         for order, exchanged in zip(orders, others.tolist(), strict=True):
             order[:] = _order(exchanged, rows)
@@ -119,8 +120,8 @@ def lu_solve(LU, pivots, B, left=True, adjoint=False, out=None):
     _check_pivots(pivots)
     if left:
         return deliver_same(_solutions(LU, pivots, B, adjoint), out)
-    turned = np.conj(np.swapaxes(B, -1, -2))
-    return deliver_same(np.conj(np.swapaxes(_solutions(LU, pivots, turned, not adjoint), -1, -2)), out)
+    turned = np.conj(B.swapaxes(-1, -2))
+    return deliver_same(np.conj(_solutions(LU, pivots, turned, not adjoint).swapaxes(-1, -2)), out)
 
 
 def _solutions(LU: Array, pivots: Array, B: Array, adjoint: bool) -> Array:
@@ -128,13 +129,13 @@ def _solutions(LU: Array, pivots: Array, B: Array, adjoint: bool) -> Array:
     batch = np.broadcast_shapes(LU.shape[:-2], B.shape[:-2])
     rows, columns = B.shape[-2:]
     memory = np.empty(math.prod(batch) * columns * rows, B.dtype)
-    result = np.swapaxes(memory.reshape(*batch, columns, rows), -1, -2)  # which gives empty ones strides, too
+    result = memory.reshape(*batch, columns, rows).swapaxes(-1, -2)  # which gives empty ones strides, too
     if not result.size:
         return result
-    factors, right = np.broadcast_to(LU, (*batch, rows, rows)), np.broadcast_to(B, result.shape)
-    exchanged = np.broadcast_to(pivots - 1, (*batch, rows))
+    factors, right = broadcast_to(LU, (*batch, rows, rows)), broadcast_to(B, result.shape)
+    exchanged = broadcast_to(pivots - 1, (*batch, rows))
     solve = lapack_routine("getrs", LU.dtype)
-    for place in np.ndindex(*batch):
+    for place in ndindex(batch):
         result[place] = solve(factors[place], exchanged[place], right[place], 2 if adjoint else 0)[0]
     return result
 

@@ -13,6 +13,7 @@ from mindtorch._core import aligned, geometry
 from mindtorch._core.strided import empty_like, laid_out
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.lazy import lazy
+from mindtorch._support.numpy_functions import is_within
 from mindtorch.backends import image_layout
 from mindtorch.backends.cpu import checks, normalization, random
 from mindtorch.backends.cpu.attention import flash_attention as flash_attention
@@ -346,7 +347,7 @@ def embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
         raise RuntimeError("'weight' must be 2-D")
     checks.expect_indices(indices, "indices", "embedding")
     aligned.check_fits((*indices.shape, weight.shape[1]), weight.dtype)
-    if indices.size and (indices.min() < 0 or indices.max() >= weight.shape[0]):
+    if not is_within(indices, 0, weight.shape[0]):
         raise IndexError("index out of range in self")
     return weight.take(indices, axis=0, mode="clip")
 

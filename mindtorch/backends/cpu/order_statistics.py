@@ -7,6 +7,7 @@ import numpy as np
 from mindtorch._core import aligned
 from mindtorch._core.promotion import BOOL, COMPLEX, INT64, real_number
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import is_all, is_any, moveaxis, take_along_last
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.numbers import checked_number
@@ -30,7 +31,7 @@ def _store_pair(values: Array, indices: Array, input: Array, out: Pair | None) -
 
 def _picked(rows: Array, indices: Array, input: Array, axis: int, keepdim: bool) -> Pair:
     """Elements of rows along the last dimension and where they are, in the shape of the result."""
-    values = np.take_along_axis(rows, indices[..., None], -1)[..., 0]
+    values = take_along_last(rows, indices[..., None])[..., 0]
     if keepdim and input.ndim:
         values, indices = np.expand_dims(values, axis), np.expand_dims(indices, axis)
     elif input.ndim < 2:  # copied, not to keep what the row was sorted in
@@ -73,7 +74,7 @@ def _median_along(input: Array, dim: int, keepdim: bool, out: Pair | None, skips
     nonempty_dims("median", input, dim)
     _check_median_out(input, out)
     _refuse(input, _NO_MEDIAN_DIM)
-    rows = np.moveaxis(as_computed(values, input.dtype), axis, -1)
+    rows = moveaxis(as_computed(values, input.dtype), axis, -1)
     indices = quiet(_median_places, rows, skips_nan)
     return _store_pair(*_picked(rows, indices, input, axis, keepdim), input, out)
 
@@ -98,12 +99,12 @@ def _check_median_out(input: Array, out: Pair | None) -> None:
 def _median_places(rows: Array, skips_nan: bool) -> Array:
     """Where the lower one of the two in the middle is; the first nan counts for all, unless they are skipped."""
     missing = rows != rows
-    if not missing.any():
+    if not is_any(missing):
         return _places_of_rank(rows, (rows.shape[-1] - 1) // 2)
-    order = np.argsort(rows, -1, kind="stable")
+    order = rows.argsort(-1, kind="stable")
     counted = rows.shape[-1] - (missing.sum(-1) if skips_nan else np.zeros(rows.shape[:-1], np.int64))
     middle = np.maximum(counted - 1, 0) // 2
-    places = np.take_along_axis(order, middle[..., None], -1)[..., 0]
+    places = take_along_last(order, middle[..., None])[..., 0]
     return places if skips_nan else np.where(missing.any(-1), missing.argmax(-1), places)
 
 
@@ -111,9 +112,9 @@ def _places_of_rank(rows: Array, rank: int) -> Array:
     """Where the elements are that come at a rank in the stable order of their rows. Only equal ones take sorting."""
     if rows.shape[-1] >= _LONG:
         is_found = rows == np.partition(rows, rank, -1)[..., rank, None]
-        if (np.count_nonzero(is_found, -1) == 1).all():
+        if is_all(np.count_nonzero(is_found, -1) == 1):
             return is_found.argmax(-1)
-    return np.argsort(rows, -1, kind="stable")[..., rank]
+    return rows.argsort(-1, kind="stable")[..., rank]
 
 
 _LONG = 64
@@ -132,7 +133,7 @@ def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False, out: Pa
     _check_kthvalue_out(input, out)
     if input.size and input.ndim:
         _refuse(input, _NO_KTHVALUE)
-    rows = np.moveaxis(as_computed(values, input.dtype), axis, -1)
+    rows = moveaxis(as_computed(values, input.dtype), axis, -1)
     indices = _places_of_rank(rows, k - 1)
     return _store_pair(*_picked(rows, indices, input, axis, keepdim), input, out)
 
@@ -157,7 +158,7 @@ def mode(input: Array, dim: int = -1, keepdim: bool = False, out: Pair | None = 
             raise RuntimeError(f"expected scalar type '{expected}' but got '{given}' for {name} output")
     if input.size and input.ndim:
         _refuse(input, _NO_MODE)
-    rows = np.moveaxis(as_computed(values, input.dtype), axis, -1)
+    rows = moveaxis(as_computed(values, input.dtype), axis, -1)
     return _store_pair(*_picked(rows, _mode_places(rows), input, axis, keepdim), input, out)
 
 
@@ -165,16 +166,16 @@ def _mode_places(rows: Array) -> Array:
     """In sorted rows equal elements are neighbours: the place where the longest run of them ends."""
     if not rows.size:
         return np.empty(rows.shape[:-1], np.int64)
-    order = np.argsort(rows, -1, kind="stable")
+    order = rows.argsort(-1, kind="stable")
     if rows.shape[-1] <= _INSERTED and rows.dtype.kind == "f":
         for row in map(tuple, np.argwhere(np.isnan(rows).any(-1))):
             order[row] = _order_by_insertion(rows[row].tolist())
-    in_order = np.take_along_axis(rows, order, -1)
+    in_order = take_along_last(rows, order)
     begins = np.ones(rows.shape, bool)
     begins[..., 1:] = in_order[..., 1:] != in_order[..., :-1]
     numbers = np.arange(rows.shape[-1])
     lengths = numbers - np.maximum.accumulate(np.where(begins, numbers, 0), -1)
-    return np.take_along_axis(order, lengths.argmax(-1)[..., None], -1)[..., 0]
+    return take_along_last(order, lengths.argmax(-1)[..., None])[..., 0]
 
 
 _INSERTED = 16  # elements up to which the sort of the C++ library inserts one after the other

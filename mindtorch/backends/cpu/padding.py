@@ -28,7 +28,7 @@ def _reflect(places: np.ndarray, size: int) -> np.ndarray:
 
 
 def _replicate(places: np.ndarray, size: int) -> np.ndarray:
-    return np.clip(places, 0, size - 1)
+    return places.clip(0, size - 1)
 
 
 class _Padding:

@@ -5,10 +5,12 @@ is left to NumPy.
 """
 
 from collections.abc import Callable
+from math import isfinite, isnan
 
 import numpy as np
 
 from mindtorch._core.promotion import FLOAT
+from mindtorch._support.numpy_functions import is_all, largest, smallest
 from mindtorch.backends.cpu.blockwise import blockwise
 
 Array = np.ndarray
@@ -38,8 +40,8 @@ def _rounded_quotient(a: Array, b: Array, rounding: np.ufunc) -> Array | None:
     """In float64; None if that would not be exact."""
     quotient = np.divide(a, b, dtype=np.float64)
     rounding(quotient, quotient)
-    is_exact = quotient.max() < _LARGEST_QUOTIENT and quotient.min() > -_LARGEST_QUOTIENT  # not with NaN, either
-    return quotient if is_exact and np.isfinite(b).all() else None
+    is_exact = largest(quotient) < _LARGEST_QUOTIENT and smallest(quotient) > -_LARGEST_QUOTIENT  # not with NaN, either
+    return quotient if is_exact and is_all(np.isfinite(b)) else None
 
 
 def _quotient(a: Array, b: Array) -> Array | None:
@@ -69,13 +71,13 @@ def _general_remainder(a: Array, b: Array, out: Array | None = None) -> Array:
 def _hypotenuse(a: Array, b: Array) -> Array | None:
     total = np.multiply(a, a, dtype=np.float64)
     total += np.multiply(b, b, dtype=np.float64)
-    return np.sqrt(total, total) if np.isfinite(total.max()) else None
+    return np.sqrt(total, total) if isfinite(largest(total)) else None
 
 
 def _log_of_sum(a: Array, b: Array) -> Array | None:
     small = np.subtract(a, b)
     np.abs(small, small)
-    if np.isnan(small.max()):
+    if isnan(largest(small)):
         return None
     np.negative(small, small)
     np.exp(small, small)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch._support.numpy_functions import is_all, is_any
 from mindtorch.backends.cpu.arithmetic import check_divisor, choose, copy, log1p_of_complex
 from mindtorch.backends.cpu.blockwise import blockwise
 
@@ -30,7 +31,7 @@ def _extreme_of_known(extreme: np.ufunc) -> Any:
     def computation(a: Array, b: Array, out: Array | None = None) -> Array:
         found = np.asarray(extreme(a, b))
         is_zero = found == 0
-        if is_zero.any():
+        if is_any(is_zero):
             np.copyto(found, a, where=is_zero & (a == 0))
         return found if out is None else copy(found, out)
 
@@ -69,7 +70,7 @@ def heaviside(x: Array, at_zero: Array, out: Array | None = None) -> Array:
 
 @blockwise(arrays=1)
 def nan_to_num(out: Array, x: Array, nan: float, high: float, low: float) -> None:
-    if np.isfinite(x).all():
+    if is_all(np.isfinite(x)):
         np.copyto(out, x)
     else:
         np.copyto(out, np.nan_to_num(x, nan=nan, posinf=high, neginf=low))
@@ -79,7 +80,7 @@ def nan_to_num(out: Array, x: Array, nan: float, high: float, low: float) -> Non
 
 
 def ldexp(x: Array, power: Array, out: Array | None = None) -> Array:
-    return np.ldexp(x, np.clip(power, -20_000, 20_000).astype(np.int32), out=out)
+    return np.ldexp(x, power.clip(-20_000, 20_000).astype(np.int32), out=out)
 
 
 def mantissa(x: Array, out: Array | None = None) -> Array:

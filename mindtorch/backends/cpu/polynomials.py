@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.promotion import BFLOAT16, COMPLEX, FLOAT, HALF, int_to_float
+from mindtorch._support.numpy_functions import broadcast_to, is_all, is_any, is_within, largest
 from mindtorch.backends.cpu.computing import FLOATS, Op, compute, loops
 from mindtorch.backends.cpu.refusals import not_implemented
+from mindtorch.iterator import broadcast_shapes
 from mindtorch.iterator.constants import CONSTANTS
 
 Array = np.ndarray
@@ -34,7 +36,7 @@ def _recurrence(x: Array, degree: Array, linear: Array, step: Step) -> Array:
     if degree.size == 1:
         return _of_one_degree(x, int(degree[0]), linear, partial(step, x, constants), spare)
     result = np.zeros(max(linear.size, degree.size), linear.dtype)
-    highest = int(degree.max())
+    highest = int(largest(degree))
     table = np.empty((max(min(highest + 1, _ROWS), 0), linear.size), linear.dtype)
     places = np.arange(linear.size) if linear.size > 1 else 0
     before = last = linear
@@ -54,7 +56,7 @@ def _look_up(table: Array, row: Array, places: Any, result: Array) -> None:
     """Writes the values of the elements that are in the table; the others are of a lower or a higher degree."""
     index = row * table.shape[1]
     index += places
-    if row.min() >= 0 and row.max() < len(table):
+    if is_within(row, 0, len(table)):
         table.take(index, out=result, mode="clip")
     else:
         inside = (row >= 0) & (row < len(table))
@@ -78,12 +80,12 @@ def _flat(array: Array, shape: tuple[int, ...]) -> Array:
         return array.reshape(1)
     if array.size == 1 or not any(array.strides):
         return array[(slice(1),) * array.ndim].reshape(1)
-    return (array if array.shape == shape else np.broadcast_to(array, shape)).reshape(-1)
+    return broadcast_to(array, shape).reshape(-1)
 
 
 def _by_degree(computation: Callable[[Array, Array], Array], x: Array, degree: Array) -> Array:
     """Of one x, the values for all degrees are computed once, if the elements are several times as many."""
-    highest = int(degree.max())
+    highest = int(largest(degree))
     if x.size > 1 or degree.size == 1 or not 0 <= 4 * highest < degree.size:
         return computation(x, degree)
     values = computation(x, np.arange(highest + 1)).take(np.maximum(degree, 0))
@@ -96,7 +98,7 @@ def _polynomial(op: str, computation: Callable[[Array, Array], Array]) -> Any:
 
     def loop(x: Array, n: Array, out: Array | None = None) -> Array:
         if out is None:
-            out = np.empty(np.broadcast_shapes(x.shape, n.shape), x.dtype)
+            out = np.empty(broadcast_shapes(x.shape, n.shape), x.dtype)
         if out.size == 0:
             return out
         values, degrees = _flat(x, out.shape), _flat(n, out.shape)
@@ -171,12 +173,12 @@ def _chebyshev(kind: str, closed_above: int, is_shifted: bool) -> Any:
         x = given + given - 1 if is_shifted else given
         at_left, at_right = (given == 0, given == 1) if is_shifted else (given == -1, given == 1)
         at_end = at_left | at_right
-        if degree.max() <= closed_above:
+        if largest(degree) <= closed_above:
             result = _recurrence(x + x, degree, linear(x), _times_two_x)
         else:
             result = inner(x, degree, at_end)
-        if at_end.any():
-            at_left, at_right, degree = np.broadcast_arrays(at_left, at_right, degree)
+        if is_any(at_end):
+            at_left, at_right, degree = [broadcast_to(each, result.shape) for each in (at_left, at_right, degree)]
             positive = degree > 0
             np.copyto(result, right_end(degree), where=at_right & positive, casting="unsafe")
             np.copyto(result, left_end(degree), where=at_left & positive, casting="unsafe")
@@ -188,7 +190,7 @@ def _chebyshev(kind: str, closed_above: int, is_shifted: bool) -> Any:
         by_form = (degree > closed_above) & (np.abs(x) < 1) & ~at_end
         result = np.empty(x.size, x.dtype)
         result[by_form] = closed(np.arccos(x[by_form]), degree[by_form].astype(x.dtype), x[by_form])
-        if not by_form.all():
+        if not is_all(by_form):
             others, low = x[~by_form], np.where(at_end, np.minimum(degree, 0), degree)[~by_form]
             result[~by_form] = _recurrence(others + others, low, linear(others), _times_two_x)
         return result

@@ -7,6 +7,7 @@ import numpy as np
 from mindtorch._core import aligned, geometry
 from mindtorch._core.promotion import FLOAT
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import largest, smallest
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.precision import widen
@@ -101,7 +102,7 @@ def _check_range(low: int, high: int) -> None:
 
 
 def _check_zero_point(zero_point: Array, low: int, high: int) -> None:
-    if zero_point.size and (zero_point.min() < low or zero_point.max() > high):
+    if zero_point.size and (smallest(zero_point) < low or largest(zero_point) > high):
         raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
 
 

@@ -15,6 +15,7 @@ from mindtorch._core import geometry
 from mindtorch._core.dtype import bfloat16, float16, float32, float64
 from mindtorch._core.generator import Generator, Window, default_generator
 from mindtorch._support.lazy import lazy
+from mindtorch._support.numpy_functions import broadcast_to, is_all
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import c_name, not_implemented, scalar_name
 from mindtorch.backends.cpu.fused import fused_multiply_add
@@ -242,14 +243,14 @@ def bernoulli_float(input, p=0.5, generator=None):
 def bernoulli_tensor(input, p, generator=None):
     if p.dtype.kind not in _FLOAT_KINDS:
         raise not_implemented("bernoulli_tensor_cpu_p_", p)
-    if not np.all((p >= 0) & (p <= 1)):
+    if not is_all((p >= 0) & (p <= 1)):
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If "
             "so, please report an enhancement request to PyTorch.)"
         )
     work = _work_dtype(p)
     order = _fill_order(input)
-    chances = np.broadcast_to(p, input.shape).transpose(order).astype(work).reshape(-1)
+    chances = broadcast_to(p, input.shape).transpose(order).astype(work).reshape(-1)
     return _write(input, _unit_numbers(generator or default_generator, input.size, work) < chances)
 
 

@@ -146,15 +146,15 @@ def _running_sum_of_row(values: Array, sums: Array) -> None:
     for start in range(0, len(rows), _MOST_ROWS):
         count = min(_MOST_ROWS, len(rows) - start)
         operand[:count, 1:] = rows[start : start + count]
-        ends = np.cumsum(operand[:count, 1:].dot(_TRIANGLE[0]))
+        ends = operand[:count, 1:].dot(_TRIANGLE[0]).cumsum()
         operand[0, 0] = before
         np.add(ends[:-1], before, operand[1:count, 0])
         before += ends[-1]
         if not np.isfinite(before):  # the zeros of the triangle make NaN of infinity, also where it has not come yet
-            np.copyto(sums, np.cumsum(values, dtype=DOUBLE), casting="same_kind")
+            np.copyto(sums, values.cumsum(dtype=DOUBLE), casting="same_kind")
             return
         out[start : start + count] = np.matmul(operand[:count], _TRIANGLE, product[:count])
-    np.copyto(sums[whole:], before + np.cumsum(values[whole:], dtype=DOUBLE), casting="same_kind")
+    np.copyto(sums[whole:], before + values[whole:].cumsum(dtype=DOUBLE), casting="same_kind")
 
 
 def running_sum(values: Array, axis: int, dtype: NumpyDtype) -> Array:
@@ -173,7 +173,7 @@ def running_sum(values: Array, axis: int, dtype: NumpyDtype) -> Array:
             _running_sum_of_row(row, sums)
         return result
     if axis or values.ndim < 2 or not values.size or values[0].size < 64:
-        return _sum_from_zero(np.cumsum(values, axis, dtype))
+        return _sum_from_zero(values.cumsum(axis, dtype))
     result = values.astype(dtype, order="C")
     for row in range(1, len(result)):
         np.add(result[row], result[row - 1], out=result[row])

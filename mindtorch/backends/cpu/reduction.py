@@ -377,7 +377,7 @@ def _finite_maximum(values: Array, dims: tuple[int, ...]) -> Array:
 def _log_of_sum(values: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     largest = _finite_maximum(values, dims)
     result = np.log(add_up(np.exp(values - largest), dims, True)) + largest
-    return result if keepdim else np.squeeze(result, dims)
+    return result if keepdim else result.squeeze(dims)
 
 
 def vector_norm(

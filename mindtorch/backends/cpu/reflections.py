@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import broadcast_to
 from mindtorch.backends.cpu.casting import deliver, deliver_castable, deliver_castables
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.decompositions import columns_of
@@ -19,7 +20,7 @@ def geqrf(input, out=None):
     _check_matrix("torch.geqrf: input", input)
     _check_dtype("geqrf_cpu", input)
     packed, tau = np.linalg.qr(input, "raw")
-    results = columns_of(np.swapaxes(packed, -1, -2)), np.ascontiguousarray(tau)
+    results = columns_of(packed.swapaxes(-1, -2)), np.ascontiguousarray(tau)
     return deliver_castables("torch.geqrf", ("a", "tau"), results, out)
 
 
@@ -27,7 +28,7 @@ def householder_product(input, tau, out=None):
     _check_product(input, tau)
     _check_dtype("orgqr_cpu", input)
     identity = np.eye(*input.shape[-2:], dtype=input.dtype)
-    product = np.array(np.broadcast_to(identity, input.shape))
+    product = np.array(broadcast_to(identity, input.shape))
     quiet(_reflect, product, reversed(list(_reflections(input, tau))))
     return deliver_castable("torch.linalg.householder_product", "result", columns_of(product), out)
 
@@ -49,7 +50,7 @@ def ormqr(input, input2, input3, left=True, transpose=False, out=None):
 
 
 def _adjoint(matrix: Array) -> Array:
-    return np.conj(np.swapaxes(matrix, -1, -2))
+    return np.conj(matrix.swapaxes(-1, -2))
 
 
 def _reflections(input: Array, tau: Array) -> Iterator[tuple[Array, Array]]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mindtorch._support.lazy import lazy
+from mindtorch._support.numpy_functions import moveaxis
 
 scipy_sparse = lazy("scipy.sparse")
 
@@ -80,7 +81,7 @@ def linear(side: Side, dtype: np.dtype) -> Taps:
     centres = np.maximum(side.centres(dtype), 0)
     low = np.minimum(centres.astype(np.int64), side.size - 1)
     high = np.minimum(low + 1, side.size - 1)
-    share = np.clip(centres - low, 0, 1).astype(dtype)
+    share = (centres - low).clip(0, 1).astype(dtype)
     return Taps(np.stack([low, high], 1), np.stack([1 - share, share], 1))
 
 
@@ -88,10 +89,10 @@ def cubic(side: Side, dtype: np.dtype) -> Taps:
     """The four neighbours, weighted by a cubic convolution; beyond the edge its element is repeated."""
     centres = side.centres(dtype)
     low = np.floor(centres).astype(np.int64)
-    share = np.clip(centres - low, 0, 1).astype(dtype)
+    share = (centres - low).clip(0, 1).astype(dtype)
     offsets = np.arange(-1, 3)
     weights = _cubic_filter(share[:, None] - offsets.astype(dtype), -0.75)
-    return Taps(np.clip(low[:, None] + offsets, 0, side.size - 1), weights.astype(dtype))
+    return Taps((low[:, None] + offsets).clip(0, side.size - 1), weights.astype(dtype))
 
 
 def _cubic_filter(distance: np.ndarray, a: float) -> np.ndarray:
@@ -186,6 +187,6 @@ def _scatter(grad: np.ndarray, axis: int, taps: Taps, size: int) -> np.ndarray:
     weights = np.ones(taps.indices.shape, grad.dtype) if taps.weights is None else taps.weights.astype(grad.dtype)
     starts = np.arange(0, places * count + 1, count)
     matrix = scipy_sparse.csc_array((weights.ravel(), taps.indices.ravel(), starts), shape=(size, places))
-    moved = np.moveaxis(grad, axis, 0)
+    moved = moveaxis(grad, axis, 0)
     result = matrix @ moved.reshape(places, -1)
-    return np.moveaxis(result.reshape(size, *moved.shape[1:]), 0, axis)
+    return moveaxis(result.reshape(size, *moved.shape[1:]), 0, axis)

@@ -9,6 +9,7 @@ import numpy as np
 
 from mindtorch._support.float_errors import quiet
 from mindtorch._support.lazy import lazy
+from mindtorch._support.numpy_functions import stack
 from mindtorch.backends.cpu.checks import not_implemented
 
 special = lazy("scipy.special")
@@ -232,7 +233,7 @@ def _corrected(x: Array, alpha: Array, total: Array) -> Array:
     u = np.log(x)
     a = np.log(alpha) - u
     b = np.log(total) - a
-    powers = np.stack([u**i * a**j * b**k for i in range(3) for j in range(3) for k in range(4)])
+    powers = stack([u**i * a**j * b**k for i in range(3) for j in range(3) for k in range(4)])
     numerator, denominator = _DIRICHLET_RATIO.reshape(2, -1) @ powers
     simple = x * (special.digamma(total) - special.digamma(alpha)) / (total - alpha)
     return numerator / denominator * simple

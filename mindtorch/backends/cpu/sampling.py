@@ -13,6 +13,7 @@ import numpy as np
 
 from mindtorch import iterator
 from mindtorch._core.generator import Generator, default_generator
+from mindtorch._support.numpy_functions import is_all
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
 from mindtorch.backends.cpu.normal import normal_from_pairs
 
@@ -74,7 +75,7 @@ def _sampled(sample: Callable[..., float], generator: Any, *arrays: Array) -> Ar
 
 def poisson(input, generator=None):
     _check_dtype(input, "poisson_cpu", takes_half=True)
-    if not np.all(input >= 0):
+    if not is_all(input >= 0):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     return _sampled(_poisson, generator, input.astype(np.float64)).astype(input.dtype)
 
@@ -237,4 +238,4 @@ def sample_dirichlet(input, generator=None):
     numbers = np.maximum(numbers, np.finfo(np.float64).tiny)
     shares = (numbers / numbers.sum(-1, keepdims=True)).astype(input.dtype)
     limits = np.finfo(input.dtype)
-    return np.asarray(np.clip(shares, limits.tiny, 1 - limits.epsneg))
+    return np.asarray(shares.clip(limits.tiny, 1 - limits.epsneg))

@@ -8,6 +8,7 @@ import numpy as np
 from mindtorch import iterator
 from mindtorch._core import aligned, geometry
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import is_any, is_within, moveaxis
 from mindtorch._support.warnings import warn_once
 from mindtorch.backends.cpu.advanced import add_at, add_at_exactly
 from mindtorch.backends.cpu.casting import check_same, deliver_same
@@ -205,10 +206,10 @@ def index_reduce(input, dim, index, source, reduce, include_self=True, out=None)
     target = contiguous_target(input, out, index, source)
     places = target.reshape(1) if not target.ndim else target
     aligned.check_walk(index)
-    if index.size and (index.min() < 0 or index.max() >= places.shape[dim]):
+    if not is_within(index, 0, places.shape[dim]):
         raise IndexError("index out of range in self")
     _check_index_reduce_dtype(input, reduce, include_self)
-    rows, values = np.moveaxis(places, dim, 0), np.moveaxis(source if source.ndim else source.reshape(1), dim, 0)
+    rows, values = moveaxis(places, dim, 0), moveaxis(source if source.ndim else source.reshape(1), dim, 0)
     _reducing(reduce, include_self, _combine_rows)(rows, index.reshape(-1), values)
     return target
 
@@ -218,14 +219,14 @@ def _combine_rows(function: np.ufunc, target: Array, rows: Array, values: Array)
     if target.ndim == 1 or values.size < _ELEMENTS_OF_A_TURN:
         function.at(target, rows, values)
         return
-    order = np.argsort(rows, kind="stable")
+    order = rows.argsort(kind="stable")
     begins = np.flatnonzero(np.diff(rows[order], prepend=-1))
-    turns = np.arange(rows.size) - np.repeat(begins, np.diff(begins, append=rows.size))
+    turns = np.arange(rows.size) - begins.repeat(np.diff(begins, append=rows.size))
     sizes = np.bincount(turns)
     if sizes.size * _ELEMENTS_OF_A_TURN > values.size:
         function.at(target, rows, values)
         return
-    for part in np.split(order[np.argsort(turns, kind="stable")], np.cumsum(sizes)[:-1]):
+    for part in np.split(order[turns.argsort(kind="stable")], sizes.cumsum()[:-1]):
         target[rows[part]] = function(target[rows[part]], values[part])
 
 
@@ -297,7 +298,7 @@ def put(input, index, source, accumulate=False, out=None):
     flat = target.reshape(-1)
     numbers = index.reshape(-1)
     outside = (numbers < -input.size) | (numbers >= input.size)
-    if outside.any():
+    if is_any(outside):
         bad = numbers[outside][0]
         raise IndexError(f"out of range: tried to access index {bad} on a tensor of {input.size} elements.")
     numbers = np.where(numbers < 0, numbers + input.size, numbers)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.promotion import INT32, INT64, common_dtype
+from mindtorch._support.numpy_functions import is_within, ndindex, take_along_last
 from mindtorch._support.warnings import warn_once
 from mindtorch.backends.cpu.casting import deliver, deliver_same
 from mindtorch.backends.cpu.checks import not_implemented, scalar_name
@@ -33,7 +34,7 @@ def searchsorted(
         raise not_implemented("searchsorted_out_cpu", ordered)
     _warn_of_copies({"input value": input, "boundary": sorted_sequence, "sorter": sorter})
     if sorter is not None:
-        ordered = np.take_along_axis(ordered, sorter, -1)
+        ordered = take_along_last(ordered, sorter)
     places = _places(ordered, values, "right" if right or side == "right" else "left")
     return deliver(places.astype(dtype, order="C", copy=False), out)
 
@@ -71,10 +72,10 @@ def _as_array(number: Any, ordered: Array) -> Array:
 def _places(ordered: Array, values: Array, side: Any) -> Array:
     """Each row of values is looked for in the row beside it, or all of them in the only one."""
     if ordered.ndim == 1:
-        return np.asarray(np.searchsorted(ordered, values, side))
+        return np.asarray(ordered.searchsorted(values, side))
     result = np.empty(values.shape, np.int64)
-    for row in np.ndindex(*values.shape[:-1]):
-        result[row] = np.searchsorted(ordered[row], values[row], side)
+    for row in ndindex(values.shape[:-1]):
+        result[row] = ordered[row].searchsorted(values[row], side)
     return result
 
 
@@ -127,7 +128,7 @@ def _check_sorter(ordered: Array, sorter: Array | None) -> None:
         raise RuntimeError(
             f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {scalar_name(sorter)}"
         )
-    if sorter.size and (sorter.min() < 0 or sorter.max() >= ordered.shape[-1]):
+    if not is_within(sorter, 0, ordered.shape[-1]):
         raise RuntimeError("torch.searchsorted(): sorter index out of range")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from mindtorch._core import aligned, geometry
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import ndindex, smallest
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.checks import scalar_name
 from mindtorch.backends.cpu.numbers import checked_number
@@ -60,8 +61,8 @@ def _reduce_row(reduce: str, result: Array, values: Array, places: Array, counts
 
 def _rows(data: Array, sizes: Array, offsets: Array | None) -> Iterator[tuple[tuple[int, ...], Array, Array]]:
     """For each row of sizes: where it is, a view of the elements that have a stretch, and the number of that."""
-    for row in np.ndindex(*sizes.shape[:-1]):
-        places = np.repeat(np.arange(sizes.shape[-1]), sizes[row])
+    for row in ndindex(sizes.shape[:-1]):
+        places = np.arange(sizes.shape[-1]).repeat(sizes[row])
         first = 0 if offsets is None else int(offsets[row][0])
         values = data[row][first : first + len(places)]
         if len(values) < len(places):
@@ -152,7 +153,7 @@ def _sizes(
     aligned.check_walk(given)
     sizes = given if offsets is None else np.diff(offsets)
     if offsets is not None:
-        _expect(not sizes.size or sizes.min() >= 0, "segment_length >= 0")
+        _expect(not sizes.size or smallest(sizes) >= 0, "segment_length >= 0")
     elif not unsafe:
         _check_lengths(data, sizes)
     return sizes
@@ -167,7 +168,7 @@ def _expect(condition: Any, what: str) -> None:
 
 
 def _check_lengths(data: Array, lengths: Array) -> None:
-    if lengths.size and lengths.min() < 0:
+    if lengths.size and smallest(lengths) < 0:
         raise RuntimeError("lengths contains negative value!")
     if (lengths.sum(-1) != data.shape[lengths.ndim - 1]).any():
         raise RuntimeError(

@@ -5,6 +5,7 @@ import numpy as np
 from mindtorch._core import geometry
 from mindtorch._core.promotion import BOOL, COMPLEX, INT64
 from mindtorch._support.float_errors import quiet
+from mindtorch._support.numpy_functions import moveaxis, take_along_last
 from mindtorch.backends.cpu.arithmetic import RANGES
 from mindtorch.backends.cpu.reducing import as_computed, check_out_dtype, one_dim, store
 from mindtorch.backends.cpu.refusals import refused
@@ -31,19 +32,20 @@ def sort_stable(
     if input.dtype in _NO_SORT:
         raise _NO_SORT[input.dtype](input.dtype)
     keys = as_computed(values, input.dtype)
-    indices = order_descending(keys, axis) if descending else np.argsort(keys, axis, kind="stable")
+    indices = order_descending(keys, axis) if descending else keys.argsort(axis, kind="stable")
     return _store_pair(_chosen(values, indices, axis), indices, input, out)
 
 
 def order_descending(keys: Array, axis: int) -> Array:
     """The stable order, largest first: a stable sort of the keys read backwards, read backwards."""
     turned = (*[slice(None)] * axis, slice(None, None, -1))
-    backwards = np.argsort(keys[turned], axis, kind="stable")
+    backwards = keys[turned].argsort(axis, kind="stable")
     return np.subtract(keys.shape[axis] - 1, backwards, backwards)[turned]
 
 
 def _chosen(values: Array, indices: Array, axis: int) -> Array:
-    return values[indices] if values.ndim == 1 else np.take_along_axis(values, indices, axis)
+    is_last = axis == values.ndim - 1
+    return take_along_last(values, indices) if is_last else np.take_along_axis(values, indices, axis)
 
 
 def _store_pair(values: Array, indices: Array, input: Array, out: Pair | None) -> Pair:
@@ -79,9 +81,9 @@ def topk(
     check_out_dtype(values_out, input.dtype)
     check_out_dtype(indices_out, INT64)
     is_last = axis == values.ndim - 1
-    rows = values if is_last else np.moveaxis(values, axis, -1)
+    rows = values if is_last else moveaxis(values, axis, -1)
     best = quiet(_best, as_computed(rows, input.dtype), k, largest)
-    indices = best if is_last else np.moveaxis(best, -1, axis)
+    indices = best if is_last else moveaxis(best, -1, axis)
     chosen = _chosen(values, indices, axis)
     shape = chosen.shape if input.ndim else ()
     return store(chosen.reshape(shape), input.dtype, values_out), store(indices.reshape(shape), INT64, indices_out)
@@ -96,10 +98,10 @@ def _best(keys: Array, k: int, largest: bool) -> Array:
     if 0 < k <= _FEW and length >= _LONG and (found := _best_one_by_one(keys, k, largest)) is not None:
         return found
     if k * 8 < length:
-        part = np.argpartition(keys, length - k if largest else k - 1, axis=-1) if k else np.argsort(keys, axis=-1)
+        part = np.argpartition(keys, length - k if largest else k - 1, axis=-1) if k else keys.argsort(axis=-1)
         candidates = np.sort(part[..., length - k :] if largest else part[..., :k], axis=-1)
-        keys = np.take_along_axis(keys, candidates, -1)
-        return np.take_along_axis(candidates, _order(keys, largest), -1)
+        keys = take_along_last(keys, candidates)
+        return take_along_last(candidates, _order(keys, largest))
     return _order(keys, largest)[..., :k]
 
 
@@ -119,4 +121,4 @@ def _best_one_by_one(keys: Array, k: int, largest: bool) -> Array | None:
 
 
 def _order(keys: Array, largest: bool) -> Array:
-    return order_descending(keys, keys.ndim - 1) if largest else np.argsort(keys, axis=-1, kind="stable")
+    return order_descending(keys, keys.ndim - 1) if largest else keys.argsort(axis=-1, kind="stable")

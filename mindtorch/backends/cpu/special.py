@@ -8,6 +8,7 @@ import numpy as np
 
 from mindtorch._core.promotion import COMPLEX, int_to_float
 from mindtorch._support.lazy import lazy
+from mindtorch._support.numpy_functions import is_all, is_any
 from mindtorch.backends.cpu import activations
 from mindtorch.backends.cpu.arithmetic import choose, copy
 from mindtorch.backends.cpu.bessel import (
@@ -85,7 +86,7 @@ def _erfinv(out: Array, x: Array) -> None:
     """At the ends and beyond they are ready: SciPy takes a hundred times as long where it has an error to consider."""
     size = np.abs(x)
     beyond = size >= 1
-    if not beyond.any():
+    if not is_any(beyond):
         scipy_special.erfinv(x, out=out)
         return
     ends = np.where(size == 1, np.copysign(np.inf, x), np.nan)[beyond]
@@ -109,7 +110,7 @@ def _near_zero(x: Array, place: int, result: Array) -> None:
     """Writes lgamma near 1 or 2."""
     distance = x - place
     near = np.abs(distance) <= _NEAR
-    if near.any():
+    if is_any(near):
         distance = distance[near]
         result[near] = np.polyval(_log_gamma_series(place), distance) * distance
 
@@ -123,7 +124,7 @@ def _lgamma(x: Array, out: Array | None = None) -> Array:
     if x.dtype == np.float64:
         for place in (1, 2):
             _near_zero(x, place, result)
-    if not np.isfinite(result).all():
+    if not is_all(np.isfinite(result)):
         size = np.abs(x)
         result = np.where((0 < size) & (size < np.finfo(x.dtype).tiny), -np.log(size), result)
         result = np.where(x == -np.inf, x.dtype.type(np.inf), result)
@@ -141,7 +142,7 @@ def _trigamma(x: Array, out: Array | None = None) -> Array:
     """zeta(2, x), reflected for negative x: near the poles with the sine of the narrow dtype, as in torch."""
     wide = x.astype(np.float64)
     is_small = np.less(wide, 0.5)
-    if not is_small.any():
+    if not is_any(is_small):
         return _store(_zeta_of_two(wide), x, out)
     sine = np.sin(x * x.dtype.type(math.pi)).astype(np.float64)
     result = _zeta_of_two(np.where(is_small, 1 - wide, wide))

@@ -62,7 +62,7 @@ def _mean(op: str, input: Array, dim: Dims, keepdim: bool) -> Array:
         raise RuntimeError(f"{op} only support floating point and complex dtypes")
     values, dims = as_computed(input, input.dtype), reduced_dims(dim, input.ndim)
     mean = quiet(average, values, dims)
-    return store(mean if keepdim else np.squeeze(mean, dims), input.dtype, None)
+    return store(mean if keepdim else mean.squeeze(dims), input.dtype, None)
 
 
 def _variance(op: str, input: Array, dim: Dims, correction: float | None, keepdim: bool) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 
 from mindtorch._core import aligned
 from mindtorch._core.promotion import DOUBLE, FLOAT
+from mindtorch._support.numpy_functions import ndindex
 from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
@@ -188,8 +189,8 @@ def _in_memory_order(input: Array, dims: tuple[int, ...], keepdim: bool) -> Arra
     x = input.transpose(order)
     places = tuple([place for place, dim in enumerate(order) if dim in dims])
     total = add_up(x, places, True) if x.flags.c_contiguous else _with_gaps(x, places)
-    total = total.transpose(np.argsort(order))
-    return total if keepdim else np.squeeze(total, dims)
+    total = total.transpose(sorted(range(input.ndim), key=order.__getitem__))
+    return total if keepdim else total.squeeze(dims)
 
 
 def _with_gaps(x: Array, dims: tuple[int, ...]) -> Array:
@@ -202,7 +203,7 @@ def _with_gaps(x: Array, dims: tuple[int, ...]) -> Array:
         total = np.add.reduce(x, axis, None, None, True)
     elif inner <= _FEW:
         total = np.empty((*x.shape[:axis], 1, *inside), x.dtype)
-        for place in np.ndindex(*inside):
+        for place in ndindex(inside):
             total[(..., 0, *place)] = np.add.reduce(x[(..., *place)], -1)
     else:
         total = _blocks_of_rows(x, axis)

@@ -5,6 +5,7 @@ import numpy as np
 from mindtorch import iterator
 from mindtorch._core import aligned
 from mindtorch._core.strided import empty_like
+from mindtorch._support.numpy_functions import is_within
 from mindtorch.backends import view_geometry
 from mindtorch.backends.cpu.casting import check_same
 from mindtorch.backends.cpu.checks import scalar_name
@@ -37,7 +38,7 @@ def contiguous_target(input: Array, out: Array | None, *read: Array) -> Array:
 def check_range(index: Array, dim: int, extent: int) -> None:
     """These ops take no negative indices."""
     aligned.check_walk(index)
-    if index.size and (index.min() < 0 or index.max() >= extent):
+    if not is_within(index, 0, extent):
         raise range_error(index, dim, extent)
 
 

@@ -122,7 +122,7 @@ def _rounded(taps: Taps, dtype: np.dtype) -> Taps:
 
 
 def _as_bytes(result: np.ndarray, input: np.ndarray) -> np.ndarray:
-    return np.clip(np.rint(result), 0, 255) if input.dtype == np.uint8 else result
+    return np.rint(result).clip(0, 255) if input.dtype == np.uint8 else result
 
 
 def _check_grad(grad: np.ndarray, expected: tuple[int, ...]) -> None:

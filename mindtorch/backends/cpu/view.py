@@ -295,4 +295,4 @@ def spread_over_level(input, level):
 
 def remove_batch_dim(input, level, batch_size, out_dim):
     """Of an array that is not batched at the level, a gradient of zeros say: each sample gets its own."""
-    return np.repeat(np.expand_dims(input, out_dim), batch_size, out_dim)
+    return np.expand_dims(input, out_dim).repeat(batch_size, out_dim)
