@@ -57,8 +57,8 @@ def resized(input: Tensor, dim: int, points: int) -> Tensor:
 
 
 def into(result: Tensor, out: Tensor) -> Tensor:
-    """Row-major, which the transform itself is not."""
-    return write_out(out, result.contiguous())
+    """Row-major where memory is taken anew, which the transform itself is not."""
+    return write_out(out, result if out.shape == result.shape else result.contiguous())
 
 
 def into_complex(name: str, result: Tensor, out: Tensor) -> Tensor:

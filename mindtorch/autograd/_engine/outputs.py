@@ -98,9 +98,11 @@ def write_out(out: Any, result: Any) -> Any:
 
 
 def write_castable(op: str, name: str, out: Any, result: Any) -> Any:
-    """As `write_out`, in the order of rows, for ops that say so when `out`, which they call `name`, cannot hold it."""
+    """As `write_out`, in the order of rows where memory is taken anew, for ops that say so when `out`, which they call
+    `name`, cannot hold it."""
     check_castable(op, name, result, out)
-    return write_out(out, result.clone(memory_format=contiguous_format))
+    is_fit = out.shape == result.shape
+    return write_out(out, result if is_fit else result.clone(memory_format=contiguous_format))
 
 
 def check_castable(op: str, name: str, result: Any, out: Any) -> None:
