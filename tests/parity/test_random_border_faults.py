@@ -4,10 +4,7 @@ results of `vmap` are views and of what, and custom Functions: what they see and
 For each kind of fault there are short programs whose last line is compared.
 """
 
-import pytest
-
-from tests.parity.programs import assert_same
-from tests.parity.test_random_faults import value_of
+from tests.parity.random_found import compared
 
 # What stands in front of the lines of a kind.
 BEFORE = {
@@ -123,14 +120,4 @@ KINDS = {
     ],
 }
 
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        pytest.param(f"{BEFORE.get(kind, '')}\n{code}", id=f"{kind}: {code[-60:]}")
-        for kind, codes in KINDS.items()
-        for code in codes
-    ],
-)
-def test_program(code):
-    assert_same(lambda T: value_of(code, T))
+test_program = compared(KINDS, BEFORE)

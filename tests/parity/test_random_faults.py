@@ -1,14 +1,12 @@
 """What random programs have found: for each kind of fault, short programs whose last line is compared."""
 
-import numpy as np
 import pytest
 import torch
 
 import mindtorch
-from tests.parity.programs import assert_same
 from tests.parity.random_differences import INSTEAD, difference_of_errors
+from tests.parity.random_found import compared
 from tests.parity.random_notes import noted
-from tests.parity.random_writer import make
 
 # What stands in front of the lines of a kind.
 BEFORE = {
@@ -375,28 +373,7 @@ KINDS = {
     ],
 }
 
-
-def value_of(code: str, T: object) -> object:
-    """What the last expression of a program gives, or the text of an error that programs don't expect."""
-    names = {"T": T, "N": np, "make": lambda *spec: make(T, *spec)}
-    *statements, last = code.replace("; ", "\n").split("\n")
-    try:
-        exec("\n".join(statements), names)
-        return eval(last, names) if " = " not in last else exec(last, names)
-    except IndexError as error:
-        return f"IndexError: {error}"
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        pytest.param(f"{BEFORE.get(kind, '')}\n{code}", id=f"{kind}: {code}")
-        for kind, codes in KINDS.items()
-        for code in codes
-    ],
-)
-def test_program(code):
-    assert_same(lambda T: value_of(code, T))
+test_program = compared(KINDS, BEFORE)
 
 
 def test_refused_axes():

@@ -1,9 +1,6 @@
 """What random programs have found about graphs: for each kind of fault, short programs whose last line is compared."""
 
-import pytest
-
-from tests.parity.programs import assert_same
-from tests.parity.test_random_faults import value_of
+from tests.parity.random_found import compared
 
 UNREADABLE = (
     "b = T.ones(4, 4, requires_grad=True) * 1; v = b.split(2)[0]",
@@ -378,14 +375,4 @@ KINDS = {
     ],
 }
 
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        pytest.param(f"{BEFORE.get(kind, '')}\n{code}", id=f"{kind}: {code[-60:]}")
-        for kind, codes in KINDS.items()
-        for code in codes
-    ],
-)
-def test_program(code):
-    assert_same(lambda T: value_of(code, T))
+test_program = compared(KINDS, BEFORE)

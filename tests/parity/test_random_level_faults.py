@@ -1,10 +1,7 @@
 """What whole random programs have found at the levels of `vmap` and of reverse mode: for each kind of fault, short
 programs whose last line is compared."""
 
-import pytest
-
-from tests.parity.programs import assert_same
-from tests.parity.test_random_faults import value_of
+from tests.parity.random_found import compared
 from tests.parity.test_random_whole_faults import function
 
 FACTS = "facts = lambda t: (t.requires_grad, t.is_leaf, t.grad_fn is not None)"
@@ -425,14 +422,4 @@ KINDS = {
     ],
 }
 
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        pytest.param(f"{BEFORE.get(kind, '')}\n{code}", id=f"{kind}: {code[-60:]}")
-        for kind, codes in KINDS.items()
-        for code in codes
-    ],
-)
-def test_program(code):
-    assert_same(lambda T: value_of(code, T))
+test_program = compared(KINDS, BEFORE)

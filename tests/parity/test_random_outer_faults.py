@@ -4,10 +4,7 @@ custom Functions whose results leave, captured tensors, and derivatives beside i
 For each kind of fault there are short programs whose last line is compared.
 """
 
-import pytest
-
-from tests.parity.programs import assert_same
-from tests.parity.test_random_faults import value_of
+from tests.parity.random_found import compared
 
 NOTED = """
 seen = []
@@ -387,14 +384,4 @@ KINDS = {
     ],
 }
 
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        pytest.param(f"{BEFORE.get(kind, '')}\n{code}", id=f"{kind}: {code[-60:]}")
-        for kind, codes in KINDS.items()
-        for code in codes
-    ],
-)
-def test_program(code):
-    assert_same(lambda T: value_of(code, T))
+test_program = compared(KINDS, BEFORE)
