@@ -139,7 +139,7 @@ class Function:
     name: str
     text: str
     result: Any
-    is_captured: bool  # whether the result is a tensor from outside
+    captures: bool  # whether it uses tensors from outside
     has_mixed_writes: bool  # into tensors of another dtype
 
     def suits(self, call: str, *texts: str) -> bool:
@@ -207,5 +207,5 @@ def function(
         return None
     name = f"f{w.number()}"
     text = f"def {name}({', '.join(names)}):\n{indented([*lines, f'return {result}'])}"
-    is_captured = any(body.env[result] is each for each in few.values())
-    return Function(name, text, body.env[result], is_captured, body.has_mixed_writes)
+    captures = any(re.search(rf"\b{each}\b", text) for each in few)
+    return Function(name, text, body.env[result], captures, body.has_mixed_writes)

@@ -242,8 +242,8 @@ def checkpointed(w: Writer) -> str | None:
     if f is None:
         return None
     reentrant = w.pick(["False", "False", "False, early_stop=False", "True", "False, preserve_rng_state=False"])
-    if f.is_captured and reentrant == "True":
-        return None  # it would become a result of the checkpoint, whose backward pass runs itself, in torch too
+    if f.captures and reentrant == "True":
+        return None  # it may come to depend on the result, whose backward pass then runs itself, in torch too
     if "backward(" in f.text and WRITES.search(f.text):
         return None  # so does a pass through what it has written, which runs the function again
     return f"{f.text}\n{w.new()} = T.utils.checkpoint.checkpoint({f.name}, {name}, use_reentrant={reentrant})"
