@@ -389,7 +389,7 @@ def view_of(tensor: Tensor, array: Any, node: Any, replay: tuple[Callable, tuple
         own.base = tensor
     counter = tensor._mt_version
     if counter is None:  # Note [Made on demand]
-        fresh = [0]
+        fresh = [0] if _thread.own_tensors is None else _thread.own_tensors.new_version(tensor)
         counter = tensor._mt_version
         if counter is None:
             tensor._mt_version = counter = fresh
@@ -461,6 +461,14 @@ class LevelVersion(list):
         self.by_data += 1
         self.counter[0] += 1
 
+    def as_it_is(self) -> "LevelVersion":
+        """A copy that does not change: what is kept of the version with a tensor that a graph keeps, as a pass of a
+        transform around this one compares the version that it sees."""
+        counter = self.counter
+        copied = LevelVersion(counter.as_it_is() if type(counter) is LevelVersion else [counter[0]], self.depth)
+        copied.by_data = self.by_data
+        return copied
+
 
 class DataVersion(list):
     """The version of the `data` of a tensor inside of a transform: outside it is the tensor that is written."""
@@ -474,6 +482,13 @@ class DataVersion(list):
     def __setitem__(self, place: Any, version: Any) -> None:
         super().__setitem__(place, version)
         self.whole.note_data()
+
+
+def version_inside(version: Any, depth: int) -> int:
+    """A version, or what is kept of one, as it is inside of the transform of a depth."""
+    while type(version) is LevelVersion and version.depth > depth:
+        version = version.counter
+    return version if type(version) is int else version[0]
 
 
 def enter_version(tensor: Tensor, depth: int) -> None:
@@ -491,12 +506,10 @@ def leave_version(tensor: Tensor, depth: int) -> None:
             meta.version += counter.by_data
 
 
-def give_data_version(data: Tensor, tensor: Tensor, depth: int) -> None:
-    """Have what is written through the data of a tensor be written to the tensor outside of the transform of a
-    depth."""
-    if tensor._mt_version is None:
-        enter_version(tensor, depth)
-    counter = tensor._mt_version
+def give_data_version(data: Tensor, tensor: Tensor) -> None:
+    """Have what is written through the data of a tensor be written to the tensor outside of the transform that has made
+    it."""
+    counter = share_version(tensor)
     whole = counter.whole if type(counter) is DataVersion else counter
     if type(whole) is LevelVersion:
         data._mt_version = DataVersion(whole)
@@ -521,7 +534,7 @@ def share_version(tensor: Tensor) -> list[int]:
     """The tensor's version counter, made if it has none yet, to be shared with another tensor."""
     counter = tensor._mt_version
     if counter is None:  # Note [Made on demand]
-        fresh = [0]
+        fresh = [0] if _thread.own_tensors is None else _thread.own_tensors.new_version(tensor)
         counter = tensor._mt_version
         if counter is None:
             tensor._mt_version = counter = fresh

@@ -265,7 +265,7 @@ def _stay_where(alias: Tensor, tensor: Tensor) -> None:
     if type(tensor._mt_version) is InferenceVersion or (own is not None and tensor.is_inference()):
         alias._mt_version = InferenceVersion((0,))
     elif own is not None and not own.is_left:
-        give_data_version(alias, tensor, own.depth)
+        give_data_version(alias, tensor)
     if own is not None and not own.is_left:
         own.data[id(alias)] = alias, tensor
         alias._mt_edge = None if not edge else edge_outside_of(own.depth, edge, tensor._mt_array, is_input_outside=True)

@@ -14,6 +14,10 @@ def note(*tensors): seen.append([t._version for t in tensors])
 def inference(f): return T.inference_mode()(f)()
 x, w = T.ones(3), T.ones(3, requires_grad=True)
 def twice(t): return t.data.mul_(2)""",
+    "passes outside over what data has written": """
+def twice(t): return t.data.mul_(2)
+def last(result): return result[1] if isinstance(result, tuple) else result
+x, w = T.arange(1., 4), T.full((3,), 3., requires_grad=True)""",
     "inputs in the forward of a Function": """
 seen = []
 class F(T.autograd.Function):
@@ -73,6 +77,38 @@ KINDS = {
         "z = T.ones(2, 3); y = T.vmap(T.func.grad(lambda a: (twice(a), a.sum())[1]))(z); (y, z._version)",
         "y = T.func.vjp(lambda a: (a * 1, twice(a))[0], x)[0]; y.mul_(2); (y._version, x._version)",
         "y = T.func.vjp(lambda a: (lambda k: (twice(k), k)[1])(a * 1), x)[0]; y.mul_(2); (y._version, x._version)",
+    ],
+    "passes outside over what data has written": [
+        f"def f(a):\n    {body}\n    return {value}\nr = {call}; {then}; w.grad"
+        for body, value in (
+            *(
+                ("y = a * w\n    twice(a)", "y"),
+                ("twice(a)\n    y = a * w", "y"),
+                ("twice(a)\n    y = a * w\n    twice(a)", "y"),
+            ),
+            *(
+                ("k = a.exp()\n    y = k * w\n    twice(k)", "y"),
+                ("k = a * 2\n    k[0]\n    y = k * w\n    twice(k)", "y"),
+            ),
+            *(
+                ("k = a * 2\n    v = k[1:]\n    y = v * w[1:]\n    twice(v)", "y"),
+                ("y = a.detach() * w\n    twice(a.detach())", "y"),
+            ),
+            *(
+                ("k = a * 2\n    k.data.data.mul_(2)\n    y = k * w", "(k, y)"),
+                ("k = a.tanh()\n    y = k @ w\n    twice(k[:1])", "y"),
+            ),
+            ("k = a * w\n    y = k * k\n    twice(k.detach())", "y"),
+        )
+        for call, then in (
+            ("last(T.func.vjp(f, x)[0])", "r.sum().backward()"),
+            ("T.func.vjp(lambda a: last(f(a)), x)", "w.grad = r[1](T.ones_like(r[0]))[0].detach()"),
+            ("T.func.grad(lambda a: last(f(a)).sum())(x)", "r.sum().backward()"),
+            ("last(T.func.jvp(f, (x,), (x * 1,))[0])", "r.sum().backward()"),
+            ("T.vmap(lambda a: T.func.jvp(f, (a,), (a * 1,))[0])(T.stack([x, x]))", "last(r).sum().backward()"),
+            ("T.func.grad(lambda b: (T.func.vjp(f, x)[0], b.sum())[1])(x)", "w.grad = r"),
+            ("T.func.jvp(lambda b: (T.func.vjp(f, x)[0], b)[1], (x,), (w * 1,))[1]", "w.grad = r"),
+        )
     ],
     "inputs in the forward of a Function": [
         f"{call.replace('given', given)}; seen"

@@ -21,7 +21,7 @@ from mindtorch._core.autograd_meta import (
     ViewMeta,
     note_inference_leaf,
 )
-from mindtorch._core.tensor import ASK, Tensor, alias_of, autograd_meta, edge_to, set_output
+from mindtorch._core.tensor import ASK, Tensor, alias_of, autograd_meta, edge_to, set_output, share_version
 from mindtorch.autograd._engine.accumulate_grad import ONE_OWNER, AccumulateGrad
 from mindtorch.autograd._engine.copy_slices import CopySlices
 from mindtorch.autograd._engine.hooks_in_levels import is_over, shown_node, shown_output
@@ -310,7 +310,7 @@ def mark_written(tensor: Tensor) -> None:
     if counter is not None:
         counter[0] += 1
     elif tensor._mt_meta is None or not tensor._mt_meta.inference:
-        tensor._mt_version = [1]
+        share_version(tensor)[0] += 1
     elif not _thread.inference:
         raise _inference_write()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._core.tensor import Tensor, wrap
+from mindtorch._core.tensor import LevelVersion, Tensor, wrap
 from mindtorch.autograd._engine.node_base import NodeBase, second_backward
 from mindtorch.autograd._engine.saved_tensor import FREED, SavedTensor, as_object, unpack
 
@@ -50,7 +50,7 @@ class Node(NodeBase):
         for held in kept:
             if type(held) is Tensor:
                 counter = held._mt_version
-                if counter is not None and counter[0]:
+                if counter is not None and (counter[0] or type(counter) is LevelVersion):
                     return self._unpack_one_by_one(kept)
             elif held is not None and type(held) is not float:
                 return self._unpack_one_by_one(kept)

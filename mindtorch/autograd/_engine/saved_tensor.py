@@ -18,6 +18,7 @@ from mindtorch._core import state
 from mindtorch._core.batched_array import BatchedArray
 from mindtorch._core.dtype import from_numpy_dtype
 from mindtorch._core.tensor import (
+    LevelVersion,
     Tensor,
     WrappedNumber,
     alias_of,
@@ -26,6 +27,7 @@ from mindtorch._core.tensor import (
     in_place_of,
     same_object,
     share_version,
+    version_inside,
     wrap,
 )
 from mindtorch._support import errors
@@ -58,10 +60,10 @@ def save(tensor: Any) -> Any:
             _refuse_inference(tensor)
         version = 0
     else:
-        version = counter[0]
+        version = counter[0] if type(counter) is not LevelVersion else counter.as_it_is()
         if tensor._mt_meta is not None and tensor._mt_meta.inference:
             _refuse_inference(tensor)
-    return tensor if not version and type(tensor) is Tensor else (tensor, version)
+    return tensor if version == 0 and type(tensor) is Tensor else (tensor, version)
 
 
 def save_copy(tensor: Any) -> Any:
@@ -93,7 +95,7 @@ def save_output(node: Any, tensor: Tensor) -> Any:
     saved.array = tensor._mt_array
     saved.kind = tensor._mt_kind
     saved.counter = counter
-    saved.version = counter[0]
+    saved.version = counter[0] if type(counter) is not LevelVersion else counter.as_it_is()
     saved.output_nr = edge[1]
     # After an in-place op on a view, the view's node is another one: that of the view of the rewritten base.
     saved.view_node = None if edge[0] is node else ref(edge[0])
@@ -104,16 +106,30 @@ def unpack(saved: Any, node: Any) -> Any:
     """The tensor or number that was saved; the node is the one that asks."""
     if type(saved) is Tensor:
         counter = saved._mt_version
-        if counter is None or not counter[0]:
+        if counter is None or (not counter[0] and type(counter) is not LevelVersion):
             return saved
         saved = saved, 0
     if type(saved) is tuple:
         tensor, version = saved
         counter = tensor._mt_version
-        if counter is None or counter[0] == version:
+        if counter is None or is_at(counter, version):
             return tensor
-        raise modified_in_place(tensor._mt_array, edge_of(tensor), counter[0], version)
+        raise modified_in_place(tensor._mt_array, edge_of(tensor), counter, version)
     return saved.unpack(node) if isinstance(saved, (SavedOutput, SavedTensor)) else saved
+
+
+def is_at(counter: list[int], version: Any) -> bool:
+    """Whether a version is still the one that was kept, as the pass sees it that asks."""
+    if type(counter) is LevelVersion or type(version) is LevelVersion:
+        depth = _depth_of_pass()
+        return version_inside(counter, depth) == version_inside(version, depth)
+    return counter[0] == version
+
+
+def _depth_of_pass() -> int:
+    """The depth of the transform that asks for the gradients; 0: a program, outside of all."""
+    own = _thread.differentiated
+    return _thread.transforms if own is None else own.depth
 
 
 class SavedOutput:
@@ -124,8 +140,8 @@ class SavedOutput:
     def unpack(self, node: Any) -> Tensor:
         owner = (self.view_node and self.view_node()) or node
         edge = edge_to(owner, self.output_nr)
-        if self.counter[0] != self.version:
-            raise modified_in_place(self.array, edge, self.counter[0], self.version)
+        if not is_at(self.counter, self.version):
+            raise modified_in_place(self.array, edge, self.counter, self.version)
         return self.on_graph(edge)
 
     def on_graph(self, edge: tuple | None) -> Tensor:
@@ -303,8 +319,9 @@ def check_hooks(function: str, pack_hook: Any, unpack_hook: Any, owner: str = ""
 # -------------------- errors --------------------
 
 
-def modified_in_place(array: Any, edge: Any, version: int, expected: int) -> RuntimeError:
+def modified_in_place(array: Any, edge: Any, counter: list[int], kept: Any) -> RuntimeError:
     """A saved tensor was written since; the edge is that of the tensor as it is now, if it has one."""
+    version, expected = (version_inside(each, _depth_of_pass()) for each in (counter, kept))
     array = peeled(array, 0)[0]
     kind = legacy_type(from_numpy_dtype(array.dtype))
     source = "" if not edge or edge[0].accumulates else f", which is output {edge[1]} of {edge[0].short_name()},"

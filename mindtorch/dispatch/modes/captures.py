@@ -11,7 +11,7 @@ from weakref import ref
 
 from mindtorch._core import state
 from mindtorch._core.autograd_meta import ViewMeta
-from mindtorch._core.tensor import Tensor, make_objects_with
+from mindtorch._core.tensor import DataVersion, LevelVersion, Tensor, make_objects_with
 from mindtorch.dispatch.arguments.conversions import fits_by_position
 from mindtorch.dispatch.modes.batching import writes_samples_to_one
 from mindtorch.dispatch.registry import NUMBERS, OpEntry
@@ -107,6 +107,13 @@ class OwnTensors:
                 if tensors.has(reference):
                     tensors.add(stand_in)
             own = own.outer
+
+    def new_version(self, tensor: Tensor) -> list[int]:
+        """The version of a tensor that has none yet, inside of every transform that the tensor is in."""
+        version = [0]
+        for depth in reversed(depths_of(tensor)):
+            version = LevelVersion(version, depth)
+        return version
 
     def behind_data(self, tensor: Tensor) -> Tensor:
         """The tensor that another one is the data of; others themselves."""
@@ -275,6 +282,15 @@ def _is_own(target: Tensor) -> bool:
     return meta is not None
 
 
+def _is_captured_data(target: Tensor) -> bool:
+    """Whether a tensor is the data of one that the function of the transform around this one has captured."""
+    counter, outer = target._mt_version, _thread.own_tensors.outer
+    if type(counter) is not DataVersion or outer is None or outer.is_left:
+        return False
+    outside = counter.whole.counter
+    return type(outside) is not LevelVersion or outside.depth != outer.depth
+
+
 def is_written_unrecorded(entry: OpEntry, tensors: Sequence[Tensor]) -> bool:
     """Whether the forward of a custom Function writes to a tensor, which is one outside of all transforms to it."""
     return entry.is_inplace and is_unrecorded_in_a_function(tensors)
@@ -291,7 +307,7 @@ def check_write(entry: OpEntry, target: Tensor, args: tuple) -> None:
 
     What a `vmap` inside of the transform refuses, its kernel does, with an error of its own.
     """
-    if _is_own(target) or writes_samples_to_one(entry, args):
+    if (_is_own(target) and not _is_captured_data(target)) or writes_samples_to_one(entry, args):
         return
     if _fits(entry, args):  # else the op has its own error
         raise RuntimeError(
