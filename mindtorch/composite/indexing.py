@@ -10,6 +10,7 @@ from mindtorch._core.dtype import int64
 from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.promotion import can_convert
 from mindtorch._core.tensor import Tensor
+from mindtorch._support.numpy_functions import is_within
 from mindtorch.autograd._engine.history import check_recorded_write, edge_of
 from mindtorch.autograd._engine.outputs import write_out
 from mindtorch.autograd.formulas.indexing import gather_grad, index_select_grad
@@ -301,9 +302,7 @@ def take(input, index):
 def _are_from_front(numbers: Tensor, size: int) -> bool:
     """Whether plain numbers of elements are all in range, and none counts from the end."""
     array = numbers._mt_array
-    if type(array) is not np.ndarray or not array.size:
-        return False
-    return array.min() >= 0 and bool(array.max() < size)
+    return type(array) is np.ndarray and array.size > 0 and is_within(array, 0, size)
 
 
 _take_out = out_forms.of_same_dtype(
@@ -345,7 +344,10 @@ def _check_filling(input: Tensor, dim: int, index: Tensor, is_complex: bool) -> 
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     wrapped = geometry.wrap_dim(dim, input.ndim)
     size = input.size(wrapped) if input.ndim else 1
-    places = without_levels(index).detach().reshape((-1,))
+    every = without_levels(index)
+    if type(every._mt_array) is np.ndarray and is_within(every._mt_array, -size, size):
+        return wrapped
+    places = every.detach().reshape((-1,))
     outside = places[(places < -size) | (places >= size)] if index.ndim else places[:0]
     if outside.numel():
         raise IndexError(f"index {int(outside[0])} is out of bounds for dimension {wrapped} with size {size}")
@@ -432,6 +434,8 @@ def _check_slices(input: Tensor, dim: int, source: Tensor) -> None:
 
 
 def _check_places(index: Tensor, size: int, dim: int) -> None:
+    if type(index._mt_array) is np.ndarray and is_within(index._mt_array, 0, size):
+        return
     wrong = next((place for place in index.reshape((-1,)).tolist() if not 0 <= place < size), None)
     if wrong is not None:
         raise IndexError(f"index_copy_(): index {wrong} is out of bounds for dimension {dim} with size {size}")

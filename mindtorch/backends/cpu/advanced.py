@@ -167,7 +167,7 @@ def add_at(target: Array, key: tuple[Any, ...], values: Array) -> None:
         quiet(np.add.at, target, key, values)
         return
     if len(key) == 1 and key[0].shape == values.shape and not (key[0].size and smallest(key[0]) < 0):
-        quiet(np.add.at, target, key[0], values)
+        quiet(np.add.at, target, key[0].reshape(-1), values.reshape(-1))
         return
     place: Any = None
     step = 1
@@ -176,7 +176,7 @@ def add_at(target: Array, key: tuple[Any, ...], values: Array) -> None:
         place = from_front if place is None else place + from_front * step
         step *= extent
     values = broadcast_to(values, np.shape(place))
-    quiet(np.add.at, target.reshape(-1), np.ravel(place), values.reshape(-1))
+    quiet(np.add.at, target.reshape(-1), place.reshape(-1), values.reshape(-1))
 
 
 def add_at_exactly(target: Array, key: tuple[Any, ...], values: Array) -> None:

@@ -42,7 +42,7 @@ from mindtorch.backends.cpu.scattering import scatter_named as scatter_named
 from mindtorch.backends.cpu.scattering import scatter_reduce as scatter_reduce
 from mindtorch.backends.cpu.scattering import scatter_value as scatter_value
 from mindtorch.backends.cpu.scattering import scatter_value_named as scatter_value_named
-from mindtorch.backends.cpu.targets import check_index_rows, check_range, contiguous_target, target_of
+from mindtorch.backends.cpu.targets import check_index_rows, check_range, contiguous_target, flat_places, target_of
 
 Array = np.ndarray
 
@@ -193,7 +193,11 @@ def index_add(input, dim, index, source, alpha=1, out=None):
 
 def _add_rows(target: Array, dim: int, index: Array, source: Array) -> None:
     if source.size < _LONG_ROW * index.size:
-        add_at(target, open_key(target.shape, [*[None] * dim, index]), source)
+        if target.flags.c_contiguous:
+            rows = index.reshape((-1,) + (1,) * (target.ndim - 1 - dim))
+            add_at(target.reshape(-1), (flat_places(rows, dim, source.shape, target.shape),), source)
+        else:
+            add_at(target, open_key(target.shape, [*[None] * dim, index]), source)
         return
     rows = moveaxis(target, dim, 0)
     for place, row in zip(index.tolist(), moveaxis(source, dim, 0)):

@@ -20,6 +20,7 @@ from mindtorch.backends.cpu.targets import (
     check_index_rows,
     check_range,
     contiguous_target,
+    flat_places,
     target_of,
 )
 
@@ -49,7 +50,7 @@ def gather(input, dim, index, sparse_grad=False, out=None):
     aligned.check_fits(index.shape, input.dtype)
     check_range(index, dim, source.shape[dim])
     if source.flags.c_contiguous and dim == index.ndim - 1:
-        picked = source.reshape(-1).take(_flat_places(index, source.shape))
+        picked = source.reshape(-1).take(flat_places(index, dim, index.shape, source.shape))
     else:
         picked = np.ascontiguousarray(source[_along(index, dim)])
     return deliver_same(picked.reshape(index.shape), out)
@@ -84,8 +85,8 @@ def _scattered(
     elif _exceeds(index, places, skipped=dim):
         raise _scatter_size_error(index, input, dim, "")
     check_range(index, dim, places.shape[dim])
-    if places.flags.c_contiguous and dim == index.ndim - 1:
-        write(places.reshape(-1), (_flat_places(index, places.shape),), values)
+    if places.flags.c_contiguous and (dim == index.ndim - 1 or write is not _assign):
+        write(places.reshape(-1), (flat_places(index, dim, index.shape, places.shape),), values)
     else:
         write(places, _along(index, dim), values)
     return target
@@ -98,6 +99,8 @@ def _assign(target: Array, key: Key, values: Array) -> None:
 def _matching_part(src: Array, index: Array, input: Array, dim: int) -> Array:
     """The part of `src` that the index has places for."""
     is_too_large = bool(_exceeds(index, input, skipped=dim))
+    if src.shape == index.shape and src.ndim and not is_too_large:
+        return src
     if src.ndim and not is_too_large:
         for each in range(index.ndim):
             geometry.wrap_dim(each, src.ndim)
@@ -142,16 +145,6 @@ def _along(index: Array, dim: int) -> tuple[Array, ...]:
             for each, extent in enumerate(index.shape)
         ]
     )
-
-
-def _flat_places(index: Array, shape: tuple[int, ...]) -> Array:
-    """Which elements of a row-major array an index for its last dimension means: faster than one index for each."""
-    places, stride = index, shape[-1]
-    for dim in range(index.ndim - 2, -1, -1):
-        starts = np.arange(0, index.shape[dim] * stride, stride).reshape((-1,) + (1,) * (index.ndim - 1 - dim))
-        places = places + starts
-        stride *= shape[dim]
-    return places
 
 
 # -------------------- scatter that reduces --------------------
@@ -243,7 +236,10 @@ def _check_index_reduce_dtype(input: Array, reduce: str, include_self: bool) -> 
 
 
 def _combine(function: np.ufunc, target: Array, key: Key, values: Array) -> None:
-    function.at(target, key, values)
+    if len(key) == 1 and values.shape == key[0].shape:  # NumPy is quicker with a row of each
+        function.at(target, key[0].reshape(-1), values.reshape(-1))
+    else:
+        function.at(target, key, values)
 
 
 def _reducing(reduce: str, include_self: bool, combine: Callable[..., None] = _combine) -> Write:

@@ -1,5 +1,7 @@
 """The arrays that indexing kernels write to, and the check of the indices along one dimension."""
 
+from math import prod
+
 import numpy as np
 
 from mindtorch import iterator
@@ -45,6 +47,29 @@ def check_range(index: Array, dim: int, extent: int) -> None:
 def range_error(index: Array, dim: int, extent: int) -> RuntimeError:
     bad = index[(index < 0) | (index >= extent)].flat[0]
     return RuntimeError(f"index {bad} is out of bounds for dimension {dim} with size {extent}")
+
+
+def flat_places(index: Array, dim: int, sizes: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+    """Which elements of a row-major array of a shape an index for one of its dimensions means.
+
+    `sizes`: how many elements of each dimension are meant, the first ones of those that have no index.
+    """
+    inside, others = prod(shape[dim + 1 :]), _starts(sizes, dim, shape)
+    places = index.reshape(1) if not index.ndim else index
+    if inside != 1:
+        places = np.multiply(places, inside, dtype=np.int64)
+    return places if others is None else places + others
+
+
+def _starts(sizes: tuple[int, ...], dim: int, shape: tuple[int, ...]) -> Array | None:
+    """What the other dimensions add to the places."""
+    starts, stride = None, 1
+    for each in range(len(sizes) - 1, -1, -1):
+        if each != dim and sizes[each] != 1:
+            steps = np.arange(0, sizes[each] * stride, stride).reshape((-1,) + (1,) * (len(sizes) - 1 - each))
+            starts = steps if starts is None else starts + steps
+        stride *= shape[each]
+    return starts
 
 
 def check_index_rows(op: str, input: Array, dim: int, index: Array, source: Array) -> None:
