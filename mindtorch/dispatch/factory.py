@@ -7,6 +7,7 @@ import numpy as np
 
 from mindtorch._core import state
 from mindtorch._core.buffers import is_pinned, pinned_copy
+from mindtorch._core.device import CPU as HOST
 from mindtorch._core.device import accelerator, as_device
 from mindtorch._core.device import device as Device
 from mindtorch._core.dtype import dtype as Dtype
@@ -23,9 +24,10 @@ def factory_options(
     dtype: Any, layout: Any, device: Any, pin_memory: Any, function: str = "empty"
 ) -> tuple[Dtype | None, type]:
     """The dtype (None when the kernel derives it from its arguments) and the array class of the backend."""
-    is_plain = device is None is layout and (pin_memory is False or pin_memory is None)
-    if is_plain and (dtype is None or type(dtype) is Dtype) and state.thread.default_devices is None:
-        return dtype, CPU.array_class
+    is_here = device is HOST or (device is None and state.thread.default_devices is None)
+    if is_here and layout is None and (pin_memory is False or pin_memory is None):
+        if dtype is None or type(dtype) is Dtype:
+            return dtype, CPU.array_class
     if dtype is not None:
         dtype = dtype_of(dtype, function, "dtype")
     _check_types(layout, device, pin_memory, function)

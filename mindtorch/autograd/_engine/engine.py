@@ -300,21 +300,23 @@ def _is_shown_to_require_grad(output: Tensor) -> bool:
 def _as_gradient(index: int, output: Any, grad: Tensor) -> Tensor:
     """A gradient in the dtype of its output: what makes it so belongs to the caller, in whose grad mode it runs."""
     shape, dtype = _shape_and_dtype(output)
-    if grad.shape != shape:
+    if grad._mt_array.shape != shape and grad.shape != size_of(shape):  # of samples, the first tells levels apart
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{index}] has a shape of {grad.shape} and output[{index}] has a shape of "
             f"{size_of(shape)}."
         )
+    if grad.dtype is dtype:
+        return grad
     if dtype.is_complex != grad.dtype.is_complex:
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
             f"grad_output[{index}] has a dtype of {grad.dtype} and output[{index}] has a dtype of {dtype}."
         )
-    return grad if grad.dtype is dtype else grad.to(dtype)
+    return grad.to(dtype)
 
 
 def _shape_and_dtype(output: Any) -> tuple:
     if isinstance(output, GradientEdge):
         shape, numpy_dtype = output.node.output_metadata(output.output_nr)
         return shape, from_numpy_dtype(numpy_dtype)
-    return output.shape, output.dtype
+    return output._mt_array.shape, output.dtype

@@ -88,7 +88,7 @@ class Pass:
         self.wanted: set | None = None  # the nodes that gradients go to; None: all
         self.needed: set | None = None  # those of them that run
         self.nodes, self.reached, self.leaves = _reachable(root)  # the next one to run is the last of `nodes`
-        self.last = _last_before(self.leaves, self.nodes)  # leaf -> the last node to run that has a gradient for it
+        self.last: dict[Any, Any] = {}  # leaf -> the last node to run that has a gradient for it
 
     def check_ends(self, targets: Sequence[tuple]) -> None:
         """For a graph without leaves: refuse one whose ends are all inputs of transforms that are over. What has leaked
@@ -229,8 +229,10 @@ def run_backward(
         task.check_ends(targets or ())
     if targets is not None:
         task.restrict(targets, capture)
-    elif node_base.levels_in_use:
-        task.leave_out_what_is_over()
+    else:
+        task.last = _last_before(task.leaves, task.nodes)
+        if node_base.levels_in_use:
+            task.leave_out_what_is_over()
     if node_base.refusals_in_use:
         task.refuse_early()
     return run_nested(lambda: _run_in_mode(task, create_graph))
@@ -401,12 +403,14 @@ def _run_watched(task: Pass, node: Any, edges: tuple, grads: list) -> tuple | No
     """Run a node that has hooks, or whose gradient is to be captured, or in anomaly mode. None: it only was
     captured. The edges are those that the pass follows."""
     runs = task.needed is None or node in task.needed
-    if not runs:
+    if not runs and node_base.extras_in_use:
         _run_tensor_hooks(node, grads)
     for output_nr, position in task.captures.get(node, ()):
         task.captured[position] = grads[output_nr]
     if not runs:
         return None
+    if not node_base.extras_in_use:
+        return anomaly_mode.apply_checked(node, edges, grads) if state.anomaly_enabled else node.apply(edges, *grads)
     _run_tensor_hooks(node, grads)
     extras = node.extras
     if extras and extras.pre_hooks:
@@ -442,7 +446,7 @@ def _run_leaf(task: Pass, leaf: Any, gradients: list, node: Any, edge: tuple) ->
     if not leaf.accumulates:  # it only refuses
         _run_watched(task, leaf, leaf.next_edges, _grads_of(leaf, gradients[0]))
         return
-    if gradients[0] is not None and type(gradients[0]._mt_array) is not type(leaf.variable._mt_array):
+    if gradients[0] is not None and type(gradients[0]._mt_array) is not type(leaf.array):
         check_device(gradients[0], leaf, node, edge)
     if task.needed is None or leaf in task.needed:
         leaf.receive(gradients)

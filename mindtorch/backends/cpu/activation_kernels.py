@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from mindtorch._core.dtype import FROM_NUMPY, finfo
+from mindtorch._core.dtype import FROM_NUMPY
 from mindtorch._core.promotion import BOOL, COMPLEX, UINT8, is_integral, real_number
 from mindtorch.backends.cpu import activations, arithmetic
 from mindtorch.backends.cpu.choosing import clamp
 from mindtorch.backends.cpu.computing import FLOATS, REAL_NUMBERS, Op, compute, loops, widened
 from mindtorch.backends.cpu.elementwise import binary, unary
-from mindtorch.backends.cpu.numbers import checked_number, parameter, wide_parameter
+from mindtorch.backends.cpu.numbers import LARGEST, checked_number, parameter, wide_parameter
 from mindtorch.backends.cpu.refusals import INTEGRAL_OR_BOOL, ONLY_FLOATING, not_implemented, refused
 from mindtorch.iterator import check_same_dtype
 
@@ -62,9 +62,9 @@ def softshrink(input: Array, lambd: Number = 0.5, out: Array | None = None) -> A
     if not dtype.is_floating_point:
         raise NotImplementedError(f"\"softshrink_check\" not implemented for '{dtype.storage_name}'")
     lambd = real_number(lambd)
-    if not 0 <= lambd <= finfo(dtype).max:
+    if not 0 <= lambd <= LARGEST[input.dtype]:
         raise RuntimeError(
-            f"lambda must be in range [0, {finfo(dtype).max:g}] for input dtype {dtype.storage_name}, "
+            f"lambda must be in range [0, {LARGEST[input.dtype]:g}] for input dtype {dtype.storage_name}, "
             f"but found {lambd:g}"
         )
     return compute(_SOFTSHRINK, (input,), out, lambd)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch._support.numpy_functions import is_all, is_any
+from mindtorch._support.numpy_functions import copyto, is_all, is_any, where
 from mindtorch.backends.cpu.blockwise import blockwise, in_one_go
 from mindtorch.backends.cpu.computing import REAL_NUMBERS
 from mindtorch.iterator.constants import kept_constant
@@ -101,7 +101,7 @@ def cube(x: Array, out: Array | None = None) -> Array:
 
 
 def reciprocal(x: Array, out: Array | None = None) -> Array:
-    return np.divide(np.ones((), x.dtype), x, out=out)
+    return np.divide(kept_constant(1, x.dtype), x, out=out)
 
 
 def reciprocal_sqrt(x: Array, out: Array | None = None) -> Array:
@@ -119,7 +119,7 @@ def copy(x: Array, out: Array | None = None) -> Array:
     """Rounding and conjugating leave integers as they are."""
     if out is None:
         return x.copy()
-    np.copyto(out, x)
+    copyto(out, x)
     return out
 
 
@@ -179,7 +179,7 @@ def least_common_multiple(a: Array, b: Array, out: Array | None = None) -> Array
 
 @blockwise(arrays=1)
 def angle(out: Array, x: Array) -> None:
-    np.multiply(np.less(x, _ZEROS[x.dtype]), x.dtype.type(np.pi), out)
+    np.multiply(np.less(x, _ZEROS[x.dtype]), kept_constant(np.pi, x.dtype), out)
     is_nan = np.isnan(x)
     if is_any(is_nan):
         np.copyto(out, x, where=is_nan)
@@ -208,7 +208,7 @@ def round_decimals(x: Array, decimals: int, out: Array | None = None) -> Array:
 def choose(condition: Array, a: Array, b: Array, out: Array | None = None) -> Array:
     if a.size > _FEW and a.shape == condition.shape:
         return picked(a, b, condition, out=out)
-    result: Array = np.where(condition, a, b)
+    result = where(condition, a, b)
     return result if out is None else copy(result, out)
 
 
@@ -286,8 +286,11 @@ def relu(x: Array, out: Array | None = None) -> Array:
 
 @blockwise(arrays=2)
 def threshold(out: Array, x: Array, other: Array, threshold: float, value: float) -> None:
-    number = x.dtype.type
-    pick(x <= number(threshold), np.full_like(other, number(value)), other, out)
+    limit, least = kept_constant(threshold, x.dtype), kept_constant(value, x.dtype)
+    if x.size > _FEW:
+        pick(x <= limit, np.full_like(other, least), other, out)
+    else:
+        copyto(out, where(x <= limit, least, other))
 
 
 @blockwise(arrays=2)
@@ -316,21 +319,21 @@ def leaky_relu_backward(
 
 
 def hardshrink(x: Array, lambd: float, out: Array | None = None) -> Array:
-    return choose(np.abs(x) <= x.dtype.type(lambd), x.dtype.type(0), x, out)
+    return choose(np.abs(x) <= kept_constant(lambd, x.dtype), _ZEROS[x.dtype], x, out)
 
 
 def hardshrink_backward(grad: Array, x: Array, lambd: float, out: Array | None = None) -> Array:
-    return choose(np.abs(x) <= x.dtype.type(lambd), x.dtype.type(0), grad, out)
+    return choose(np.abs(x) <= kept_constant(lambd, x.dtype), _ZEROS[x.dtype], grad, out)
 
 
 def softshrink(x: Array, lambd: float, out: Array | None = None) -> Array:
-    bound = x.dtype.type(lambd)
-    moved = np.asarray(x - x.clip(-bound, bound))
-    return choose(np.abs(x) <= bound, np.asarray(x * x.dtype.type(0)), moved, out)  # zeros keep their sign
+    bound = kept_constant(lambd, x.dtype)
+    moved = np.asarray(x - x.clip(kept_constant(-lambd, x.dtype), bound))
+    return choose(np.abs(x) <= bound, np.asarray(x * _ZEROS[x.dtype]), moved, out)  # zeros keep their sign
 
 
 def prelu(x: Array, weight: Array, out: Array | None = None) -> Array:
-    return choose(x > x.dtype.type(0), x, np.asarray(weight * x), out)
+    return choose(x > _ZEROS[x.dtype], x, np.asarray(weight * x), out)
 
 
 # -------------------- three operands --------------------

@@ -44,7 +44,9 @@ def blockwise(arrays: int, temporaries: int = 0) -> Callable[[Callable[..., None
             inputs = args[:arrays]
             if out is None:
                 out = aligned.empty(_shape_of(inputs), inputs[0].dtype)
-            if out.size > _BLOCK and all([_can_be_cut(each, out.shape) for each in (out, *inputs)]):
+            if out.size <= _BLOCK and (out.ndim if arrays == 1 else 0 not in [each.ndim for each in inputs]):
+                step(out, *args, *none)
+            elif out.size > _BLOCK and all([_can_be_cut(each, out.shape) for each in (out, *inputs)]):
                 _run_in_blocks(step, (out, *inputs), args[arrays:], temporaries)
             elif 0 in [each.ndim for each in inputs]:  # NumPy makes intermediates scalars, which no step can write to
                 step(*[each if each.ndim else each.reshape(1) for each in (out, *inputs)], *args[arrays:], *none)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch._core.dtype import ALL_DTYPES, FROM_NUMPY, c_name, finfo
-from mindtorch._core.promotion import BOOL, common_dtype, is_integral, real_number
+from mindtorch._core.promotion import BOOL, INTEGRAL, common_dtype, is_integral, real_number
 from mindtorch.backends.cpu.casting import cast
 from mindtorch.backends.cpu.computing import FLOATS, widened
 from mindtorch.iterator.constants import check_width, kept_constant
@@ -30,7 +30,7 @@ def checked_number(number: Any, dtype: np.dtype) -> np.ndarray:
 
 def parameter(number: Any, dtype: np.dtype) -> Any:
     """The same as a Python number, for elements of a floating-point dtype. (Others are not for such ops to judge.)"""
-    if (type(number) is float or type(number) is int) and -_SMALL < number < _SMALL or dtype not in _LARGEST:
+    if (type(number) is float or type(number) is int) and -_SMALL < number < _SMALL or dtype not in LARGEST:
         return number
     return _fitting(number, dtype)
 
@@ -42,7 +42,7 @@ def wide_parameter(number: Any, dtype: np.dtype) -> Any:
 
 def filling(number: Any, target: np.ndarray) -> np.ndarray:
     """A number to fill an array with. A single 16-bit float is converted as elements are: it may become infinite."""
-    if target.size == 1 and target.itemsize == 2 and target.dtype in _LARGEST:
+    if target.size == 1 and target.itemsize == 2 and target.dtype in LARGEST:
         return cast(np.asarray(real_number(number), np.float64), target.dtype)
     return checked_number(number, target.dtype)
 
@@ -71,7 +71,7 @@ def _overflow(dtype: np.dtype) -> RuntimeError:
 
 
 def _fits_integer(number: Any, dtype: np.dtype) -> bool:
-    limits = np.iinfo(dtype)
+    limits = _LIMITS[dtype]
     if isinstance(number, float):
         return limits.min <= number <= limits.max
     lowest = -limits.max if limits.min == 0 else limits.min  # negative integers wrap around in unsigned dtypes
@@ -79,7 +79,7 @@ def _fits_integer(number: Any, dtype: np.dtype) -> bool:
 
 
 def _fits_float(number: Any, dtype: np.dtype) -> bool:
-    return isinstance(number, float) and not math.isfinite(number) or abs(number) <= _LARGEST[dtype]
+    return isinstance(number, float) and not math.isfinite(number) or abs(number) <= LARGEST[dtype]
 
 
 def _fits_complex(number: Any, dtype: np.dtype) -> bool:
@@ -88,7 +88,8 @@ def _fits_complex(number: Any, dtype: np.dtype) -> bool:
     return _fits_float(number.real, part) and _fits_float(number.imag, part)
 
 
-_LARGEST = {dtype.numpy: finfo(dtype).max for dtype in ALL_DTYPES if dtype.is_floating_point}
+_LIMITS = {dtype: np.iinfo(dtype) for dtype in INTEGRAL}
+LARGEST = {dtype.numpy: finfo(dtype).max for dtype in ALL_DTYPES if dtype.is_floating_point}
 
 _FITS: dict[str, Callable[[Any, np.dtype], bool]] = {
     "i": _fits_integer,

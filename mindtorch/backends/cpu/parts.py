@@ -7,6 +7,7 @@ import numpy as np
 from mindtorch._support.numpy_functions import is_all, is_any
 from mindtorch.backends.cpu.arithmetic import check_divisor, choose, copy, log1p_of_complex
 from mindtorch.backends.cpu.blockwise import blockwise
+from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
 
@@ -43,7 +44,7 @@ smaller = _extreme_of_known(np.fmin)
 
 
 def times(factor: float, x: Array, out: Array | None = None) -> Array:
-    return np.multiply(x, x.dtype.type(factor), out=out)
+    return np.multiply(x, kept_constant(factor, x.dtype), out=out)
 
 
 def signbit(x: Array, out: Array | None = None) -> Array:
@@ -52,11 +53,11 @@ def signbit(x: Array, out: Array | None = None) -> Array:
 
 
 def is_negative(x: Array, out: Array | None = None) -> Array:
-    return np.less(x, np.zeros((), x.dtype), out=out)
+    return np.less(x, kept_constant(0, x.dtype), out=out)
 
 
 def equals(value: float, x: Array, out: Array | None = None) -> Array:
-    return np.equal(x, value, out=out)
+    return np.equal(x, kept_constant(value, x.dtype), out=out)
 
 
 def never(x: Array, out: Array | None = None) -> Array:
@@ -65,7 +66,8 @@ def never(x: Array, out: Array | None = None) -> Array:
 
 def heaviside(x: Array, at_zero: Array, out: Array | None = None) -> Array:
     """0 for nan."""
-    return choose(x == 0, at_zero, (x > 0).astype(x.dtype), out)
+    zero = kept_constant(0, x.dtype)
+    return choose(x == zero, at_zero, (x > zero).astype(x.dtype), out)
 
 
 @blockwise(arrays=1)
@@ -122,5 +124,5 @@ def _rounded(x: Array, narrow: np.dtype[Any] | None) -> Array:
 
 
 def sinc(x: Array, out: Array | None = None) -> Array:
-    angle = x * x.dtype.type(np.pi)
-    return choose(x == 0, x.dtype.type(1), np.sin(angle) / angle, out)
+    angle = x * kept_constant(np.pi, x.dtype)
+    return choose(np.equal(x, kept_constant(0, x.dtype)), kept_constant(1, x.dtype), np.sin(angle) / angle, out)
