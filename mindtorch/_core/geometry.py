@@ -37,6 +37,8 @@ def wrap_dim(dim: int, ndim: int) -> int:
 
 def wrap_dims(dims: Ints, ndim: int) -> list[int]:
     """`dims` counted from the front; none may occur twice."""
+    if len(dims) == 1:
+        return [wrap_dim(dims[0], ndim)]
     wrapped = [wrap_dim(dim, ndim) for dim in dims]
     for dim in wrapped:
         if wrapped.count(dim) > 1:

@@ -10,6 +10,7 @@ from mindtorch._core import geometry
 from mindtorch._core.dtype import FROM_NUMPY
 from mindtorch._core.dtype import dtype as Dtype
 from mindtorch._core.promotion import DOUBLE, FLOAT, INT64, is_integral
+from mindtorch._support.numpy_functions import copyto
 from mindtorch.backends.cpu.checks import c_name
 from mindtorch.backends.cpu.computing import widened
 from mindtorch.backends.cpu.halves import convert_into, converted
@@ -45,6 +46,9 @@ def store(result: Array, dtype: NumpyDtype, out: Array | None) -> Array:
     """The result in `dtype` as a row-major array or in `out`."""
     result = np.asarray(result)
     if out is not None:
+        if type(out) is Array and out.shape == result.shape and out.dtype is result.dtype:
+            copyto(out, result)
+            return out
         if iterator.needs_resize(out, result.shape):
             out = np.empty(result.shape, out.dtype)
         convert_into(out, _real_if(result, out.dtype))

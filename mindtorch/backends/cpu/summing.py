@@ -17,7 +17,7 @@ import numpy as np
 
 from mindtorch._core import aligned
 from mindtorch._core.promotion import DOUBLE, FLOAT
-from mindtorch._support.numpy_functions import ndindex
+from mindtorch._support.numpy_functions import is_any, ndindex
 from mindtorch.iterator.constants import kept_constant
 
 Array = np.ndarray
@@ -75,7 +75,7 @@ def doubtful(squares: Array, mean: Array, number: int) -> Array | None:
     smallest = np.multiply(mean, mean)
     smallest = np.multiply(smallest, kept_constant(number * _SMALL_SQUARES[squares.dtype], squares.dtype))
     where = np.less(squares, smallest)
-    return where if np.count_nonzero(where) else None
+    return where if is_any(where) else None
 
 
 def recentred(

@@ -230,9 +230,15 @@ def overload_for(overloads: tuple[Callable, ...], args: tuple, kwargs: dict) -> 
     if found is None:
         fitting = (each for each in overloads if fits_signature(each.op, args, kwargs))  # type: ignore[attr-defined]
         found = next(fitting, None)
-        if found is not None and args and types[0] is Tensor and _ALIKE.issuperset(types[1:]):
+        if found is not None and args and types[0] is Tensor and _is_told_by_types(args[1:], kwargs):
             _found[call] = found
     return found
+
+
+def _is_told_by_types(args: tuple, kwargs: dict) -> bool:
+    """Whether another call with arguments of these types fits the same overload; any tensor will do for `out`."""
+    options = [type(value) for name, value in kwargs.items() if name != "out" or type(value) is not Tensor]
+    return _ALIKE.issuperset(map(type, args)) and _ALIKE.issuperset(options)
 
 
 # -------------------- errors --------------------
