@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 from .derivatives import DerivativeEntry
 from .errors import Problems
+from .formula_offsets import character_offset
 from .formula_operators import bits_are_of_integers
-from .model import Derivative, Formula, Location
+from .model import Derivative, Formula, Location, Reference
 from .yaml_source import Scalar
 
 # The shape rules of ops whose results have an element for each of the input's.
@@ -221,7 +222,9 @@ def _word(derivative: Derivative, argument: str) -> str:
 
 def _place(entry: DerivativeEntry, formula: Formula, key: str) -> Location:
     """Where a formula first uses a name."""
-    start = next(span.start for span in formula.spans if span.key == key)
+    assert formula.tree is not None
+    places = (node for node in ast.walk(formula.tree) if isinstance(node, Reference) and node.id == key)
+    start = min(character_offset(formula.source, node.lineno, node.col_offset) for node in places)
     sources = (value for _, value in entry.yaml.items if isinstance(value, Scalar))
     return next(source.at(start) for source in sources if source.location == formula.location)
 

@@ -8,16 +8,16 @@ argument, an output, a helper's constant, a builtin, or an op passed as a value.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from .call_forms import CallForms, is_surely_method, mistakes
 from .errors import Problems, did_you_mean
 from .formula_offsets import character_offset, syntax_offset
 from .metadata import METADATA_ATTRIBUTES, metadata_key, owner_of, value_attributes, whole_names
-from .model import CONSTANT, REFUSED, Argument, Formula, FormulaKind, Location, SavedValue, Span
+from .model import CONSTANT, REFUSED, Argument, Formula, FormulaKind, Location, Reference, SavedValue
 from .scope import BUILTINS, Scope, other_name
 from .yaml_source import Scalar
 
@@ -81,7 +81,7 @@ class _Found:
     tangents: dict[str, None] = field(default_factory=dict)
     helpers: dict[str, None] = field(default_factory=dict)
     ops: dict[str, None] = field(default_factory=dict)
-    spans: list[Span] = field(default_factory=list)
+    references: dict[int, str] = field(default_factory=dict)
     gradient_styles: set[str] = field(default_factory=set)
 
 
@@ -119,7 +119,7 @@ class _Analysis(ast.NodeVisitor):
             tuple(found.tangents),
             tuple(found.helpers),
             tuple(found.ops),
-            tuple(sorted(found.spans, key=lambda span: span.start)),
+            cast(ast.expr, _Resolver(found.references).visit(tree)),
         )
 
     # positions
@@ -136,7 +136,7 @@ class _Analysis(ast.NodeVisitor):
 
     def _record(self, key: str, node: ast.expr) -> None:
         self._found.names.add(key)
-        self._found.spans.append(Span(self._start(node), self._end(node), key))
+        self._found.references[id(node)] = key
 
     # visiting
 
@@ -434,16 +434,26 @@ class _Analysis(ast.NodeVisitor):
             self._argument(self._arguments[name], owner.value)
             return
         self._save(SavedValue(name, "metadata", attribute))
-        if isinstance(node, ast.Call) and node.args:
-            self._record_indexed(key, node)
-        else:
-            self._record(key, node)
+        self._record(key, node)
 
-    def _record_indexed(self, key: str, node: ast.Call) -> None:
-        """``self.size(0)`` becomes ``<saved>[0]``."""
-        self._found.names.add(key)
-        self._found.spans.append(Span(self._start(node), self._start(node.args[0]), key, "{}["))
-        self._found.spans.append(Span(self._end(node) - 1, self._end(node), key, "]"))
+
+class _Resolver(ast.NodeTransformer):
+    """Puts references where names with a meaning are; ``self.size(0)`` is an element of what is saved of a size."""
+
+    def __init__(self, keys: Mapping[int, str]) -> None:
+        self._keys = keys
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        key = self._keys.get(id(node))
+        if key is None:
+            resolved: ast.AST = self.generic_visit(node)
+            return resolved
+        reference = ast.copy_location(Reference(key, ast.Load()), node)
+        reference.written = cast(ast.expr, node)
+        if isinstance(node, ast.Call) and node.args:
+            index = cast(ast.expr, self.visit(node.args[0]))
+            return ast.copy_location(ast.Subscript(reference, index, ast.Load()), node)
+        return reference
 
 
 def _is_name(node: ast.AST, name: str) -> bool:

@@ -10,8 +10,8 @@ import ast
 import keyword
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
 from .aclnn_signature import Signature
 from .project import Project
@@ -466,18 +466,13 @@ class SavedValue:
         return self.expression.replace(".", "_").removesuffix("()")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A part of a formula that stands for one value: ``source[start:end]`` means ``key``.
+class Reference(ast.Name):
+    """In the tree of a formula, a name whose meaning is known: ``id`` is a word of ``Formula.names``.
 
-    ``text`` is what is written there, ``{}`` being the replacement. ``self.size(0)`` has two spans for the key
-    ``self.size()``: ``self.size(`` written as ``{}[`` and the bracket that closes, written as ``]``.
+    ``written`` is what the formula has there.
     """
 
-    start: int
-    end: int
-    key: str
-    text: str = "{}"
+    written: ast.expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,6 +486,7 @@ class Formula:
     ``grads``             the indices of the output gradients it uses
     ``primals tangents``  the arguments used as ``<name>_p`` and ``<name>_t`` (forward formulas)
     ``helpers ops``       the helpers and the ops that it calls
+    ``tree``              its syntax tree, with a `Reference` for each of ``names``; None of what is no expression
     """
 
     kind: FormulaKind
@@ -504,7 +500,7 @@ class Formula:
     tangents: tuple[str, ...] = ()
     helpers: tuple[str, ...] = ()
     ops: tuple[str, ...] = ()
-    spans: tuple[Span, ...] = ()
+    tree: ast.expr | None = field(default=None, compare=False)
 
     @property
     def uses_grad(self) -> bool:
@@ -529,15 +525,23 @@ class Formula:
 
         Keys are the words of ``names``: ``rewritten({"grads[0]": "grad", "self": "x"})``.
         """
-        return reduce(lambda text, span: _substitute(text, span, names), reversed(self.spans), self.source)
+        return self.source if self.tree is None else ast.unparse(_replaced(self.tree, names))
 
 
-def _substitute(text: str, span: Span, names: Mapping[str, str]) -> str:
-    """Replace one span; spans come last first, so that earlier positions stay right."""
-    replacement = names.get(span.key)
-    if replacement is None:
-        return text
-    return text[: span.start] + span.text.replace("{}", replacement) + text[span.end :]
+def _replaced(node: Any, names: Mapping[str, str]) -> Any:
+    """A copy of a tree, or of a list or value in it, with what stands for its references."""
+    if isinstance(node, Reference):
+        return _parsed(names[node.id]) if node.id in names else node.written
+    if isinstance(node, list):
+        return [_replaced(each, names) for each in node]
+    if isinstance(node, ast.AST):
+        return type(node)(**{name: _replaced(value, names) for name, value in ast.iter_fields(node)})
+    return node
+
+
+@cache
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
 @dataclass(frozen=True, slots=True)
