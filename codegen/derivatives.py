@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .call_forms import ANY_CALL, forms_by_name
 from .entries import Checker, read_entries
 from .errors import Problems, did_you_mean, did_you_mean_op
 from .formula import Role, read_formula
 from .kernels import HandWritten
 from .keys import DERIVATIVE_KEYS, FORMS
+from .known_calls import known_calls
 from .model import Derivative, Formula, FunctionSchema, Op
 from .ops import OpEntry
 from .schema import SchemaError, parse_schema
@@ -35,12 +35,7 @@ class DerivativeReader:
         self._ops = {op.name: op for entry in reversed(ops) for op in entry.ops}
         self._differentiable = [name for name, op in self._ops.items() if op.kind != "out"]
         self._unreadable = {entry.title for entry in ops if not entry.ops}
-        unreadable = dict.fromkeys((title.partition(".")[0] for title in self._unreadable), ANY_CALL)
-        methods = forms_by_name((op.schema for op in self._ops.values() if op.is_method), method=True)
-        own = forms_by_name((op.schema for op in self._ops.values()), method=False)
-        self._functions = {**hand_written.library_ops, **own, **unreadable}
-        perhaps = {entry.op.schema.name: ANY_CALL for entry in ops if entry.ops and _has_wrong_variants(entry)}
-        self._attributes = {**methods, **perhaps, **unreadable, **hand_written.methods} if hand_written.methods else {}
+        self._calls = known_calls(ops, hand_written)
         self._helpers = hand_written.helpers
         self._project = hand_written.project
         self._problems = problems
@@ -62,9 +57,9 @@ class DerivativeReader:
         scope = Scope(
             op.schema,
             self._helpers,
-            self._functions,
+            self._calls.functions,
             tuple(outputs),
-            self._attributes,
+            self._calls.attributes,
             self._project.formula_file(op.family),
             _renamed(name, op.schema),
         )
@@ -184,11 +179,6 @@ class DerivativeReader:
         name = f"{prefix}{self._counters[prefix]}"
         self._counters[prefix] += 1
         return replace(derivative, node=name)
-
-
-def _has_wrong_variants(entry: OpEntry) -> bool:
-    """Whether it cannot be told if the op is a method; that has been reported."""
-    return entry.yaml.get("variants") is not None and "variants" not in entry.values
 
 
 def _renamed(name: Scalar, schema: FunctionSchema) -> dict[str, str]:

@@ -1,8 +1,9 @@
-"""Derivative formulas through Python's ast: which names they use, and what must be saved for them.
+"""Derivative formulas and decompositions through Python's ast: which names they use, and what must be saved for them.
 
 A formula is never run here, and never searched as text. What a name means is decided in this order: a name that is
 called is a function (helper, builtin, op); any other name is a variable of a comprehension, an output gradient, an
-argument, an output, a helper's constant, a builtin, or an op passed as a value.
+argument, an output, a constant, a builtin, or an op passed as a value. A decomposition is a formula that knows only
+the op's arguments, and no comprehensions.
 """
 
 from __future__ import annotations
@@ -21,17 +22,27 @@ from .model import CONSTANT, REFUSED, Argument, Formula, FormulaKind, Location, 
 from .scope import BUILTINS, Scope, other_name
 from .yaml_source import Scalar
 
-Role = Literal["backward", "forward", "when"]
+Role = Literal["backward", "forward", "when", "decomposition"]
 
 KEYWORDS: dict[Role, frozenset[str]] = {
     "backward": frozenset(("non_differentiable", CONSTANT, "not_implemented", REFUSED)),
     "forward": frozenset(("auto_linear", "auto_element_wise", "not_implemented", REFUSED)),
     "when": frozenset(),
+    "decomposition": frozenset(),
+}
+_NOUNS: dict[Role, str] = {
+    "backward": "backward formula",
+    "forward": "forward formula",
+    "when": "when formula",
+    "decomposition": "decomposition",
 }
 _ALL_KEYWORDS = frozenset(get_args(FormulaKind)) - {"expression"} | {REFUSED, CONSTANT}
 _OF_OPS = ("torch", "mindtorch")
 _MODULES = frozenset((*_OF_OPS, "math", "np", "numpy", "scipy", "cmath"))
 _NAME_HINT = "names are grad, the op's arguments and outputs, ops, Python builtins and helpers: define one in {}"
+_DECOMPOSITION_NAME_HINT = (
+    "names are the op's arguments, ops, Python builtins, dtypes, layouts, memory formats and helpers: define one in {}"
+)
 _HELPER_PLACE_HINT = "write a helper in {}"
 _SYNTAX_HINT = "check operators, commas and brackets; a formula with ': ' or ' #' in it needs quotes"
 _UNSUPPORTED: dict[type[ast.AST], str] = {
@@ -40,6 +51,10 @@ _UNSUPPORTED: dict[type[ast.AST], str] = {
     ast.Yield: "yield",
     ast.YieldFrom: "yield",
     ast.Await: "await",
+}
+_UNSUPPORTED_IN_DECOMPOSITIONS: dict[type[ast.AST], str] = _UNSUPPORTED | {
+    ast.Lambda: "a lambda",
+    **dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), "a comprehension"),
 }
 
 
@@ -52,19 +67,24 @@ def read_formula(source: Scalar, targets: tuple[str, ...], role: Role, scope: Sc
         return _Analysis(source, role, scope, problems).formula(tree, targets)
     except SyntaxError as error:
         offset = syntax_offset(source.text, error)
-        problems.add("E060", f"the formula is not a Python expression: {error.msg}", source.at(offset), _SYNTAX_HINT)
+        message = f"the {_word(role)} is not a Python expression: {error.msg}"
+        problems.add("E060", message, source.at(offset), _SYNTAX_HINT)
     except (ValueError, RecursionError, MemoryError):
-        problems.add(
-            "E060", "the formula is too deeply nested", source.location, _HELPER_PLACE_HINT.format(scope.helper_place)
-        )
+        hint = _HELPER_PLACE_HINT.format(scope.helper_place)
+        problems.add("E060", f"the {_word(role)} is too deeply nested", source.location, hint)
     return Formula("expression", source.text, source.location, targets)
+
+
+def _word(role: Role) -> str:
+    """What the whole is called in messages."""
+    return "decomposition" if role == "decomposition" else "formula"
 
 
 def _keyword_formula(source: Scalar, targets: tuple[str, ...], role: Role, problems: Problems) -> Formula:
     if source.text not in KEYWORDS[role]:
         allowed = ", ".join(sorted(KEYWORDS[role]))
-        hint = f"a {role} formula is an expression" + (f" or one of: {allowed}" if allowed else "")
-        problems.add("E065", f"'{source.text}' is no {role} formula", source.location, hint)
+        hint = f"a {_NOUNS[role]} is an expression" + (f" or one of: {allowed}" if allowed else "")
+        problems.add("E065", f"'{source.text}' is no {_NOUNS[role]}", source.location, hint)
     kinds: dict[str, FormulaKind] = {kind: kind for kind in get_args(FormulaKind)}
     kinds |= {REFUSED: "not_implemented", CONSTANT: "non_differentiable"}
     return Formula(kinds[source.text], source.text, source.location, targets)
@@ -81,6 +101,7 @@ class _Found:
     tangents: dict[str, None] = field(default_factory=dict)
     helpers: dict[str, None] = field(default_factory=dict)
     ops: dict[str, None] = field(default_factory=dict)
+    constants: dict[str, None] = field(default_factory=dict)
     references: dict[int, str] = field(default_factory=dict)
     gradient_styles: set[str] = field(default_factory=set)
 
@@ -97,11 +118,13 @@ class _Analysis(ast.NodeVisitor):
         self._bound: list[set[str]] = []
         self._arguments = {argument.name: argument for argument in scope.schema.inputs}
         self._whole_tensors: frozenset[str] = frozenset()
+        self._unsupported = _UNSUPPORTED_IN_DECOMPOSITIONS if role == "decomposition" else _UNSUPPORTED
         self._unknown_names: set[str] = set()
         self._called: set[int] = set()
 
     def formula(self, tree: ast.expr, targets: tuple[str, ...]) -> Formula:
-        self._whole_tensors = frozenset(whole_names(tree, self._metadata_key))
+        if self._role != "decomposition":  # which asks the tensor when it runs
+            self._whole_tensors = frozenset(whole_names(tree, self._metadata_key))
         self.visit(tree)
         found = self._found
         if {"grad", "grads"} <= found.gradient_styles:
@@ -119,6 +142,7 @@ class _Analysis(ast.NodeVisitor):
             tuple(found.tangents),
             tuple(found.helpers),
             tuple(found.ops),
+            tuple(found.constants),
             cast(ast.expr, _Resolver(found.references).visit(tree)),
         )
 
@@ -141,8 +165,8 @@ class _Analysis(ast.NodeVisitor):
     # visiting
 
     def visit(self, node: ast.AST) -> None:
-        if isinstance(node, ast.expr) and type(node) in _UNSUPPORTED:
-            message = f"a formula cannot use {_UNSUPPORTED[type(node)]}"
+        if isinstance(node, ast.expr) and type(node) in self._unsupported:
+            message = f"a {_word(self._role)} cannot use {self._unsupported[type(node)]}"
             self._problem("E069", message, node, _HELPER_PLACE_HINT.format(self._scope.helper_place))
         else:
             super().visit(node)
@@ -213,7 +237,7 @@ class _Analysis(ast.NodeVisitor):
 
     def _variable(self, node: ast.Name) -> None:
         name, scope = node.id, self._scope
-        if name in scope.gradients or name == "grads":
+        if self._is_gradient(name):
             self._gradient(node)
         elif name in self._arguments:
             self._argument(self._arguments[name], node)
@@ -221,17 +245,24 @@ class _Analysis(ast.NodeVisitor):
             self._dual(node)
         elif name in scope.outputs:
             self._output(node)
+        elif name in scope.constants:
+            self._constant(node)
         elif name in scope.helpers or name in BUILTINS or name in scope.ops:
             self._function(node)
         else:
             self._unknown(node)
+
+    def _is_gradient(self, name: str) -> bool:
+        """Whether it is a gradient of the results; a decomposition may call its arguments as it likes."""
+        is_free = self._role != "decomposition" or name not in self._arguments
+        return is_free and (name in self._scope.gradients or name == "grads")
 
     def _gradient(self, node: ast.Name) -> None:
         if node.id in self._arguments:
             hint = "write grads[i] for the gradient; rename the argument to use it, too"
             self._problem("E066", f"'{node.id}' is an argument, and a gradient of the results", node, hint)
         elif self._role != "backward":
-            self._problem("E066", f"'{node.id}' has no meaning in a {self._role} formula", node, self._role_hint())
+            self._problem("E066", f"'{node.id}' has no meaning in a {_NOUNS[self._role]}", node, self._role_hint())
         else:
             is_all = node.id == "grads"
             self._found.gradient_styles.add("grads" if is_all else "grad")
@@ -272,7 +303,7 @@ class _Analysis(ast.NodeVisitor):
     def _dual(self, node: ast.Name) -> None:
         if self._role != "forward":
             hint = "only forward formulas have primals and tangents"
-            self._problem("E066", f"'{node.id}' has no meaning in a {self._role} formula", node, hint)
+            self._problem("E066", f"'{node.id}' has no meaning in a {_NOUNS[self._role]}", node, hint)
             return
         parts = self._found.primals if node.id.endswith("_p") else self._found.tangents
         parts[node.id[:-2]] = None
@@ -280,9 +311,8 @@ class _Analysis(ast.NodeVisitor):
 
     def _output(self, node: ast.Name) -> None:
         name = self._scope.outputs[node.id]
-        if self._role == "when":
-            hint = "it is evaluated before the op runs: use arguments only"
-            self._problem("E066", f"'{node.id}' has no meaning in a when formula", node, hint)
+        if self._role in ("when", "decomposition"):
+            self._problem("E066", f"'{node.id}' has no meaning in a {_NOUNS[self._role]}", node, self._role_hint())
             return
         self._save(SavedValue(name, "output"))
         self._record(name, node)
@@ -294,6 +324,10 @@ class _Analysis(ast.NodeVisitor):
         elif node.id not in BUILTINS:
             self._found.ops[node.id] = None
         self._record(node.id, node)
+
+    def _constant(self, node: ast.Name) -> None:
+        self._found.constants[node.id] = None
+        self._record(f"constants.{node.id}", node)
 
     def _attribute(self, node: ast.Attribute) -> None:
         known = self._scope.attributes
@@ -338,6 +372,8 @@ class _Analysis(ast.NodeVisitor):
         self._unknown_names.add(module.id)
         if module.id in _OF_OPS and (name in self._scope.ops or name in self._scope.helpers):
             hint = f"write {name}(...)"
+        elif name in self._scope.constants:
+            hint = f"write {name}"
         else:
             hint = f"write the number, or a constant or function in {self._scope.helper_place} that uses {module.id}"
         self._problem("E061", f"unknown name '{module.id}': a formula has no modules", module, hint)
@@ -362,10 +398,14 @@ class _Analysis(ast.NodeVisitor):
     def _name_hint(self, name: str) -> str:
         """What was meant: most likely an argument, under the name that it had or has in Python."""
         scope = self._scope
-        own = scope.own_names() | (scope.dual_names() if self._role == "forward" else set())
+        if self._role == "decomposition":
+            own, template = set(self._arguments), _DECOMPOSITION_NAME_HINT
+            known = own | scope.helpers.keys() | scope.ops.keys() | scope.constants.keys() | BUILTINS
+        else:
+            own, template = scope.own_names() | (scope.dual_names() if self._role == "forward" else set()), _NAME_HINT
+            known = scope.all_names() | KEYWORDS[self._role]
         meant = other_name(name, scope) or did_you_mean(name, own)
-        general = _NAME_HINT.format(scope.helper_place)
-        return meant or did_you_mean(name, scope.all_names() | KEYWORDS[self._role]) or general
+        return meant or did_you_mean(name, known) or template.format(scope.helper_place)
 
     def _call(self, function: ast.Name, call: ast.Call) -> None:
         scope = self._scope
@@ -403,7 +443,7 @@ class _Analysis(ast.NodeVisitor):
             hint = did_you_mean(node.attr, tensors) or f"tensor arguments: {', '.join(tensors)}"
             self._problem("E061", message, node, hint)
         elif self._role != "backward":
-            message = f"'needs_input_grad' has no meaning in a {self._role} formula"
+            message = f"'needs_input_grad' has no meaning in a {_NOUNS[self._role]}"
             self._problem("E066", message, node, self._role_hint())
         else:
             self._record(f"needs_input_grad.{node.attr}", node)
@@ -411,6 +451,8 @@ class _Analysis(ast.NodeVisitor):
     def _role_hint(self) -> str:
         if self._role == "forward":
             return "a forward formula uses <argument>_p and <argument>_t"
+        if self._role == "decomposition":
+            return "it is the op itself: use its arguments, other ops and helpers"
         return "it is evaluated before the op runs: use arguments only"
 
     # metadata
@@ -418,7 +460,9 @@ class _Analysis(ast.NodeVisitor):
     def _metadata_key(self, node: ast.AST) -> str | None:
         """``self.shape`` or ``self.stride()`` if the node reads only that of a tensor argument."""
         argument = self._owner(node)
-        return metadata_key(node, argument) if argument else None
+        if argument is None or self._role == "decomposition" and not _is_extent(node):
+            return None
+        return metadata_key(node, argument)
 
     def _owner(self, node: ast.AST) -> Argument | None:
         """The argument in front of the dot."""
@@ -454,6 +498,11 @@ class _Resolver(ast.NodeTransformer):
             index = cast(ast.expr, self.visit(node.args[0]))
             return ast.copy_location(ast.Subscript(reference, index, ast.Load()), node)
         return reference
+
+
+def _is_extent(node: ast.AST) -> bool:
+    """Whether it reads what a decomposition takes from the array, which is quicker to ask than the tensor."""
+    return isinstance(node, ast.Attribute) and node.attr in ("shape", "ndim")
 
 
 def _is_name(node: ast.AST, name: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
@@ -72,6 +72,7 @@ class HandWritten:
     kernels: Mapping[tuple[str, str], Mapping[str, Kernel]]
     composites: Mapping[str, Mapping[str, Kernel]]
     helpers: Mapping[str, Helper]
+    parts: Mapping[str, Helper]
     rules: Mapping[str, RuleFile]
     sources: Mapping[str, Mapping[str, ast.stmt]]
     methods: Mapping[str, CallForms] = field(default_factory=dict)
@@ -96,7 +97,8 @@ def read_hand_written(project: Project, problems: Problems) -> HandWritten:
         project=project,
         kernels={place: found for place, found in kernels.items() if found},
         composites={family: found for family, found in composites.items() if found},
-        helpers=sources.helpers(),
+        helpers=sources.helpers(Project.formula_files),
+        parts=sources.helpers(Project.decomposition_files),
         rules={
             "shape": sources.shape_rules(),
             "batch": sources.batching_rules(),
@@ -206,15 +208,15 @@ class _Sources:
         names = (name for name in module.definitions if not name.startswith("_"))
         return {name: self._kernel(module, name) for name in names}
 
-    def helpers(self) -> dict[str, Helper]:
-        """The helpers of formulas: those of the library, and of the project, which hide them."""
-        of_library = {} if self._project.is_library else self._helpers(Project(self._library))
-        return of_library | self._helpers(self._project)
+    def helpers(self, files: Callable[[Project], list[str]]) -> dict[str, Helper]:
+        """The helpers of formulas, or of decompositions: those of the library, and of the project, which hide them."""
+        of_library = {} if self._project.is_library else self._helpers(Project(self._library), files)
+        return of_library | self._helpers(self._project, files)
 
-    def _helpers(self, project: Project) -> dict[str, Helper]:
-        """The helpers in the files of one project. No two files define the same one."""
+    def _helpers(self, project: Project, files: Callable[[Project], list[str]]) -> dict[str, Helper]:
+        """The helpers in some files of one project. No two files define the same one."""
         helpers: dict[str, Helper] = {}
-        for file in project.formula_files():
+        for file in files(project):
             module = self.module(file, project.root)
             for helper in module.helpers() if module else ():
                 if module and helper.name in helpers:

@@ -128,6 +128,11 @@ OP_KEYS = (
     Key("copies", "flag", "true for a copy of its input, which is recorded for tensors of inference mode alone, too"),
     Key("dispatch", "backends", "the kernel of each backend", BACKENDS),
     Key("composite", "word", "the function, written in other ops, that is the op, instead of dispatch"),
+    Key(
+        "decomposition",
+        "expression",
+        "the op in other ops, an expression over its arguments, instead of a composite function",
+    ),
     Key("aclnn", "text", "the ACLNN call that the NPU kernel is, or is made of"),
     Key("tags", "words", "PyTorch's tags", TAGS),
     Key("autocast", "word", "the dtype in which autocast gives the op its tensors", AUTOCAST),

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from .decompositions import grouped, with_decompositions
 from .derivatives import DerivativeEntry, DerivativeReader
 from .errors import Problems
 from .kernels import HandWritten, read_hand_written
-from .model import Model, Op
+from .model import Model
 from .ops import OpEntry, read_ops
 from .project_file import read_project
 from .validate import validate
@@ -22,7 +23,7 @@ DERIVATIVES_FILE = "derivatives.yaml"
 
 ACLNN = ("E130", "E131", "E132", "E133", "E134")
 # Problems of what is not finished, or does not fit. The model does not depend on them.
-UNFINISHED = ("E036", "E038", "E043", "E044", "E045", "E046", "E047", "E048", "E049", "E072", "E073", *ACLNN)
+UNFINISHED = ("E036", "E038", "E043", "E044", "E045", "E046", "E047", "E048", "E049", "E072", "E073", "E074", *ACLNN)
 
 
 def load(root: Path, unsaved: Mapping[str, bytes] | None = None, but_for: Collection[str] = ()) -> Model:
@@ -35,7 +36,7 @@ def load(root: Path, unsaved: Mapping[str, bytes] | None = None, but_for: Collec
     project = read_project(root, problems)
     problems.raise_if_any()  # everything else depends on where the files are
     hand_written = read_hand_written(project, problems)
-    ops = read_ops(hand_written, problems)
+    ops = with_decompositions(read_ops(hand_written, problems), hand_written, problems)
     if not ops or hand_written.is_broken:
         problems.raise_if_any()  # what refers to a file that cannot be read is not wrong itself
     derivatives = DerivativeReader(ops, hand_written, problems).read(root / project.derivatives, project.derivatives)
@@ -49,23 +50,17 @@ def _model(entries: list[OpEntry], derivatives: list[DerivativeEntry], hand_writ
     return Model(
         ops=ops,
         derivatives={entry.derivative.op.name: entry.derivative for entry in derivatives},
-        families=_grouped((op.family, op) for op in ops.values()),
-        groups=_grouped((op.schema.name, op) for op in ops.values() if op.kind != "out"),
+        families=grouped((op.family, op) for op in ops.values()),
+        groups=grouped((op.schema.name, op) for op in ops.values() if op.kind != "out"),
         kernels=hand_written.kernels,
         composites=hand_written.composites,
         project=hand_written.project,
         helpers={name: helper.module for name, helper in hand_written.helpers.items()},
         helper_files={name: helper.file for name, helper in hand_written.helpers.items()},
+        parts={name: (helper.module, helper.file) for name, helper in hand_written.parts.items()},
         sources=hand_written.sources,
         extensions=hand_written.extensions,
         signatures=hand_written.signatures,
         batching=hand_written.rules["batch"].names or frozenset(),
         variants={(op.derived_from, op.kind): op for op in ops.values() if op.derived_from and not op.is_copied_out},
     )
-
-
-def _grouped(pairs: Iterable[tuple[str, Op]]) -> dict[str, tuple[Op, ...]]:
-    groups: dict[str, list[Op]] = {}
-    for name, op in pairs:
-        groups.setdefault(name, []).append(op)
-    return {name: tuple(ops) for name, ops in groups.items()}

@@ -370,6 +370,7 @@ class Op:
     copies: bool = False
     dispatch: Mapping[str, str] | None = None
     composite: str | None = None
+    decomposition: Formula | None = None
     aclnn: str | None = None
     tags: tuple[str, ...] = ()
     autocast: str | None = None
@@ -395,7 +396,7 @@ class Op:
 
     @property
     def is_composite(self) -> bool:
-        return self.composite is not None
+        return self.composite is not None or self.decomposition is not None
 
     @property
     def written_places(self) -> tuple[int, ...]:
@@ -477,7 +478,7 @@ class Reference(ast.Name):
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula and everything that can be known of it without running it.
+    """A formula or a decomposition, and everything that can be known of it without running it.
 
     ``targets``           the arguments whose gradient it gives; for a forward formula the output whose tangent it gives
     ``names``             the names it uses: ``alpha``, ``self.shape``, ``needs_input_grad.self``, ``grads[0]`` for any
@@ -486,6 +487,7 @@ class Formula:
     ``grads``             the indices of the output gradients it uses
     ``primals tangents``  the arguments used as ``<name>_p`` and ``<name>_t`` (forward formulas)
     ``helpers ops``       the helpers and the ops that it calls
+    ``constants``         the dtypes, layouts and memory formats that a decomposition uses
     ``tree``              its syntax tree, with a `Reference` for each of ``names``; None of what is no expression
     """
 
@@ -500,6 +502,7 @@ class Formula:
     tangents: tuple[str, ...] = ()
     helpers: tuple[str, ...] = ()
     ops: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
     tree: ast.expr | None = field(default=None, compare=False)
 
     @property
@@ -634,6 +637,7 @@ class Model:
     ``composites`` the hand-written composite functions: by family, then by name
     ``project``    the package that the ops belong to, and where its files are
     ``helpers``    the module of each helper of formulas, ``helper_files`` the file
+    ``parts``      the same two of each helper of decompositions
     ``sources``    the hand-written files of the project: by path, then by name, the statements that define something
     ``extensions`` the hand-written classes whose methods are put on Tensor: by name, the module
     ``batching``   the names of the batching rules, which `shape` and `batch` refer to
@@ -655,6 +659,7 @@ class Model:
     batching: frozenset[str] = frozenset()
     signatures: Mapping[str, Signature] = field(default_factory=dict)
     variants: Mapping[tuple[str, Kind], Op] = field(default_factory=dict)
+    parts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def derivative_of(self, op: Op) -> Derivative | None:
         """The derivative that a call of ``op`` records: its own, or for an in-place variant the functional op's."""

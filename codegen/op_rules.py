@@ -211,15 +211,17 @@ def one_out_variant(entry: OpEntry, problems: Problems) -> None:
 
 
 def one_implementation(entry: OpEntry, problems: Problems) -> None:
-    """An op has kernels, or is composite."""
+    """An op has kernels, or is composite: made of other ops."""
     op = entry.op
-    if op.dispatch is not None and op.composite is not None:
-        location = entry.yaml.key("composite").location
+    others = [key for key in ("composite", "decomposition") if key in entry.values]
+    if op.dispatch is not None and others:
+        location = entry.yaml.key(others[0]).location
         hint = "an op made of other ops has no kernels: keep one of the two"
-        problems.add("E031", f"{op.name} has both 'dispatch' and 'composite'", location, hint)
-    elif entry.yaml.get("dispatch") is None and entry.yaml.get("composite") is None:
-        hint = "name its kernels (dispatch) or the function that is made of other ops (composite)"
-        problems.add("E031", f"{op.name} has neither 'dispatch' nor 'composite'", entry.yaml.location, hint)
+        problems.add("E031", f"{op.name} has both 'dispatch' and '{others[0]}'", location, hint)
+    elif all(entry.yaml.get(key) is None for key in ("dispatch", "composite", "decomposition")):
+        hint = "name its kernels (dispatch), or write it in other ops: as an expression (decomposition) or a function "
+        message = f"{op.name} has no 'dispatch', 'composite' or 'decomposition'"
+        problems.add("E031", message, entry.yaml.location, hint + "(composite)")
 
 
 def composite_has_no_kernel_keys(entry: OpEntry, problems: Problems) -> None:
@@ -352,7 +354,8 @@ def arguments_leave_names_free(entry: OpEntry, problems: Problems) -> None:
 
 # What functions and nodes look at, or assign to, on the way from the arguments to the result.
 _VARIABLES = frozenset(
-    "state thread call intercepts node nodes kind edge edges array arrays operand composite return_types grads".split()
+    "state thread call intercepts node nodes kind edge edges array arrays operand composite return_types grads ops"
+    " own_ops".split()
 )
 
 

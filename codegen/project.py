@@ -111,6 +111,15 @@ class Project:
     def composite_file(self, family: str) -> str:
         return f"{self.composites}/{family}.py"
 
+    @property
+    def decomposition_file(self) -> str:
+        """The file with the helpers of decompositions."""
+        return f"{self.composites}/helpers.py"
+
+    def decomposition_files(self) -> list[str]:
+        """That file, if there is one."""
+        return [self.decomposition_file] if (self.root / self.decomposition_file).is_file() else []
+
     def formula_files(self) -> list[str]:
         """The files with helpers of derivatives: the one of that name, or those of the folder of that name.
 

@@ -8,6 +8,15 @@ from dataclasses import dataclass, field
 from .call_forms import ANY_CALL, CallForm, CallForms
 from .model import FunctionSchema
 
+_DTYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
+_FORMATS = "contiguous_format preserve_format channels_last channels_last_3d".split()
+_LAYOUTS = "strided sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc".split()
+# What decompositions may use besides functions, and where it comes from.
+CONSTANTS = {
+    **dict.fromkeys(_DTYPES, "mindtorch._core.dtype"),
+    **dict.fromkeys(_FORMATS, "mindtorch._core.memory_format"),
+    **dict.fromkeys(_LAYOUTS, "mindtorch._core.layout"),
+}
 BUILTINS = frozenset("abs bool enumerate float int isinstance len list max min range reversed slice tuple zip".split())
 
 
@@ -27,7 +36,7 @@ class Scope:
 
     ``attributes`` of tensors are not checked when it is empty.
     ``helper_place`` is where helpers are written. ``renamed`` has the arguments of an entry whose schema is not that of
-    the op any more: the name there to the one of today.
+    the op any more: the name there to the one of today. ``constants`` are values with a name, and their modules.
     """
 
     schema: FunctionSchema
@@ -37,6 +46,7 @@ class Scope:
     attributes: Mapping[str, CallForms] = field(default_factory=dict)
     helper_place: str = "formulas"
     renamed: Mapping[str, str] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def gradients(self) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from .aclnn import aclnn_call_fits
 from .defaults import differs
@@ -38,10 +38,24 @@ def composites_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -
     """There are no stubs of composite functions."""
     name = entry.scalar("composite")
     known = sources.composites.get(entry.op.family) if entry.op.dispatch is None else None
-    if name is not None and known is not None and name.text not in known:
+    if entry.op.decomposition is not None:
+        _check_forms(entry, name, known or {}, sources, problems)
+    elif name is not None and known is not None and name.text not in known:
         functions = [each.name for each in known.values() if each.parameters is not None]
         hint = _where(name.text, functions, sources.project.composite_file(entry.op.family))
         problems.add("E036", f"unknown composite function '{name.text}'", name.location, hint)
+
+
+def _check_forms(
+    entry: OpEntry, name: Scalar | None, known: Collection[str], sources: HandWritten, problems: Problems
+) -> None:
+    """Beside a decomposition the name is that of the in-place and out= forms which do not follow from it."""
+    ends = {"inplace": "_", "out": "_out"}
+    forms = [f"{name.text}{ends[op.kind]}" for op in entry.ops[1:] if op.kind in ends] if name else []
+    if name is not None and not any(form in known for form in forms):
+        hint = "remove 'composite': the decomposition is the op"
+        message = f"no form '{name.text}_' or '{name.text}_out' of {entry.op.name} is written by hand"
+        problems.add("E036", message, name.location, hint)
 
 
 def meta_kernels_exist(entry: OpEntry, sources: HandWritten, problems: Problems) -> None:

@@ -24,12 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--family", help="the group of ops that it belongs to: pointwise, reduction ...")
     parser.add_argument("--after", metavar="NAME", help="the listed op to put it below, and to take guesses from")
     parser.add_argument("--composite", action=argparse.BooleanOptionalAction, help="is it written in other ops?")
+    parser.add_argument("--decomposition", metavar="EXPRESSION", help="the op in other ops: 'pow(self, 2)'")
     parser.add_argument("--dry-run", action="store_true", help="write nothing; print the changes as a patch")
     parser.add_argument("--no-generate", action="store_true", help="do not write the generated files")
 
 
 def run(options: argparse.Namespace, root: Path) -> int:
-    request = Request(options.op, options.family, options.after, options.composite)
+    composite = True if options.decomposition else options.composite
+    request = Request(options.op, options.family, options.after, composite, options.decomposition)
     plan = make_plan(root, request, find_facts(), accepted_dtypes)
     if options.dry_run:
         print(changes(plan))

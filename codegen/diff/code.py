@@ -39,6 +39,7 @@ class Use(NamedTuple):
 
 _FORMULAS = Use("D050", "a formula", "formulas")
 _COMPOSITE = Use("B031", "the composite function", "composite functions")
+_DECOMPOSITION = Use("B031", "the decomposition", "decompositions")
 _SHAPE_RULE = Use("H004", "the shape rule", "shape rules")
 _Users: TypeAlias = dict[Use, list[Op]]
 
@@ -70,7 +71,7 @@ def code_changes(old: Model | None, new: Model | None) -> CodeChanges:
 
 
 def _of_one(place: Place, use: Use, op: Op, model: Model) -> Finding:
-    own = [start.name for each, start in _named_by(op, model) if each == use and use is not _FORMULAS]
+    own = [start.name for each, start in _named_by(op, model) if each == use and use not in (_FORMULAS, _DECOMPOSITION)]
     what = (
         f"{use.one} `{place.name}` has changed"
         if place.name in own
@@ -126,6 +127,8 @@ def _named_by(op: Op, model: Model) -> Iterator[tuple[Use, Place]]:
     for backend, name in (op.dispatch or {}).items():
         use = Use("B030", f"the {backend} kernel", f"{backend} kernels")
         yield use, Place(project.kernel_file(backend, op.family), name)
+    for helper in op.decomposition.helpers if op.decomposition else ():
+        yield _DECOMPOSITION, Place(model.parts[helper][1], helper)
     if op.composite:
         yield _COMPOSITE, Place(project.composite_file(op.family), op.composite)
     if op.shape:

@@ -25,7 +25,8 @@ def derivative_findings(subject: Subject, old_model: Model, new_model: Model) ->
     elif new is not None and not old_op.is_composite and new.edges:
         yield subject.changed("D001", "the op is now differentiable", None, _formulas(new), new.location)
     elif old_op.is_composite and new is None and not new_op.is_composite and _has_tensors(new_op.schema):
-        yield _lost(subject, f"composite: {old_op.composite}", new_op.location)
+        made_by = old_op.decomposition.source if old_op.decomposition else old_op.composite
+        yield _lost(subject, f"composite: {made_by}", new_op.location)
 
 
 def _follows(old: Op, new: Op) -> bool:
@@ -63,7 +64,7 @@ def _has_tensors(schema: FunctionSchema) -> bool:
 
 def _lost(subject: Subject, formulas: str, where: Location) -> Finding:
     caller = f"`{subject.call()}.sum().backward()` stops working"
-    remedy = "" if subject.old_op is None or subject.old_op.composite is None else "add an entry to derivatives.yaml"
+    remedy = "" if subject.old_op is None or not subject.old_op.is_composite else "add an entry to derivatives.yaml"
     return subject.changed("D002", "the op is no longer differentiable", formulas, None, where, caller, remedy)
 
 
@@ -98,13 +99,17 @@ def _backward(subject: Subject, old: Derivative, new: Derivative) -> Iterator[Fi
 
 def _formula_change(subject: Subject, code: str, message: str, before: Formula, after: Formula) -> Finding:
     caller = "it may have other values: only tests can tell"
-    if _tree(before.source) == _tree(after.source):
+    if same_expression(before.source, after.source):
         code, message, caller = "D013", f"the formula of `{', '.join(after.targets)}` is written differently", ""
     return subject.changed(code, message, before.source, after.source, after.location, caller)
 
 
+def same_expression(one: str, other: str) -> bool:
+    """Whether two formulas say the same, whatever their spaces, quotes and brackets."""
+    return _tree(one) == _tree(other)
+
+
 def _tree(source: str) -> str:
-    """What the formula says, whatever its spaces, quotes and brackets."""
     return ast.dump(ast.parse(source.strip(), mode="eval"))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..emit.kernel_texts import is_written
 from ..model import Model, Op
+from .derivatives import same_expression
 from .report import Finding
 from .subject import Subject
 
@@ -101,16 +102,40 @@ def _listed(words: list[str]) -> str:
 
 def _implementation(subject: Subject, old: Op, new: Op, old_model: Model, new_model: Model) -> Iterator[Finding]:
     if old.is_composite and new.is_composite:
-        if old.composite != new.composite:
-            message = f"the composite function is `{new.composite}`, it was `{old.composite}`"
-            yield _changed(subject, "B012", message, old.composite, new.composite)
+        yield from _composite(subject, old, new)
     elif old.is_composite:
         yield _explicit(subject, old, new, new_model)
     elif new.is_composite:
-        message = f"the op is now composite, made of other ops by `{new.composite}`"
-        yield _changed(subject, "B011", message, _dispatch(old), new.composite)
+        message = f"the op is now composite, made of other ops by `{_made_by(new)}`"
+        yield _changed(subject, "B011", message, _dispatch(old), _made_by(new))
     else:
         yield from _kernels(subject, old, new, old_model, new_model)
+
+
+def _composite(subject: Subject, old: Op, new: Op) -> Iterator[Finding]:
+    """A decomposition is the op itself, so that any change of it may be seen; a function has its own findings."""
+    before, after = old.decomposition, new.decomposition
+    if after is not None and before is not None and before.source != after.source:
+        if same_expression(before.source, after.source):
+            message, code, caller = "the decomposition is written differently", "B016", ""
+        else:
+            message, code, caller = "the op is made of other ops in another way", "B015", _consequence(subject)
+        yield subject.changed(code, message, before.source, after.source, after.location, caller)
+    elif (before is None) != (after is None):
+        message = f"the op is now made of other ops by `{_made_by(new)}`, it was by `{_made_by(old)}`"
+        yield _changed(subject, "B015", message, _made_by(old), _made_by(new), _consequence(subject))
+    elif before is None and old.composite != new.composite:
+        message = f"the composite function is `{new.composite}`, it was `{old.composite}`"
+        yield _changed(subject, "B012", message, old.composite, new.composite)
+
+
+def _consequence(subject: Subject) -> str:
+    return f"values of `{subject.call()}`, its gradients and what graphs save may differ: only tests can tell"
+
+
+def _made_by(op: Op) -> str | None:
+    """The expression or the function that a composite op is."""
+    return op.decomposition.source if op.decomposition is not None else op.composite
 
 
 def _explicit(subject: Subject, old: Op, new: Op, model: Model) -> Finding:
@@ -118,8 +143,8 @@ def _explicit(subject: Subject, old: Op, new: Op, model: Model) -> Finding:
     bound = [backend for backend in _backends(model) if _is_bound(model, backend, new)]
     works = f"works on {_listed(bound)} only, and not on backends of others" if bound else "stops working"
     caller = f"`{subject.call()}` {works}"
-    message = f"the op has kernels of its own, it was composite (`{old.composite}`)"
-    return _changed(subject, "B010", message, old.composite, _dispatch(new), caller)
+    message = f"the op has kernels of its own, it was composite (`{_made_by(old)}`)"
+    return _changed(subject, "B010", message, _made_by(old), _dispatch(new), caller)
 
 
 def _dispatch(op: Op) -> str:

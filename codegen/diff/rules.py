@@ -173,6 +173,8 @@ _BACKEND = (
     _rule("B011", _FINE, "an op with kernels becomes composite"),
     _rule("B012", _FINE, "another function is the composite op"),
     _rule("B013", _FINE, "the rule for tensors inside vmap changes"),
+    _rule("B015", _FINE, "a decomposition changes: values, gradients and the memory of graphs may differ"),
+    _rule("B016", _TEXT, "a decomposition is written differently"),
     _rule("B014", _FINE, "the precision that autocast gives the op changes: results may differ"),
     _rule("B020", _TEXT, "the ACLNN call changes"),
     _rule("B021", _TEXT, "the op moves to another family"),

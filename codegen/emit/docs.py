@@ -127,6 +127,8 @@ def _deprecated(model: Model, op: Op, form: OldForm) -> str:
 
 
 def _kernels(model: Model, op: Op) -> str:
+    if op.decomposition is not None:
+        return f"decomposition: `{op.decomposition.source}`"
     if op.is_composite:
         return f"composite: `{model.project.composite_file(op.family)}: {op.composite}`"
     words = [f"{backend} `{name}`{_state(model, backend, op)}" for backend, name in (op.dispatch or {}).items()]

@@ -8,6 +8,7 @@ from ..model import Argument, BaseType, Model, Op
 from ..render import tuple_of
 from .changes import checks, marks
 from .conversions import conversions, fails_when_number, only_methods_take_ints, pins, takes_number, tensor_checks
+from .decomposition import as_function, derived_form, expression
 from .names import array_name, comma_separated, function_name, kernel_table, registered_name, root_of
 from .old_calls import OldCalls, old_calls_of
 from .recording import GradCheck, Recording, grad_check_of_out, recording_of, unrecorded_write
@@ -378,11 +379,15 @@ def return_type(op: Op) -> str | None:
 
 
 def _composite_call(model: Model, op: Op) -> tuple[str, bool]:
-    """The call of the hand-written function, and whether it is one for this in-place or out= variant itself."""
+    """The decomposition, or the call of the hand-written function; and whether it is one for this in-place or out=
+    variant itself."""
     root = root_of(model, op)
     defined = model.composites.get(op.family, {})
     name = str(root.composite)
     variant = name + {"inplace": "_", "out": "_out"}.get(op.kind, "")
+    if op.decomposition is not None and (op.derived_from is None or variant not in defined):
+        derived = derived_form(model, op) if op.derived_from else None
+        return derived or expression(model, op), derived is not None
     is_own = op.derived_from is None or variant in defined
     own = {argument.python_name for argument in op.schema.inputs}
     given = [argument for argument in root.schema.inputs if argument.python_name in own]
@@ -397,6 +402,8 @@ def _composite_call(model: Model, op: Op) -> tuple[str, bool]:
 def _recorded_call(model: Model, op: Op, composite_call: str) -> str:
     """The call that runs a composite function below autograd and makes its results outputs of one node."""
     called = composite_call.replace("(", ", ", 1)
+    if op.decomposition is not None:
+        called = f"{as_function(model, op)})"
     derivative = model.derivative_of(op)
     if derivative is None or len(op.schema.returns) == 1:
         return f"recorded(node, {called}"
@@ -407,7 +414,7 @@ def _recorded_call(model: Model, op: Op, composite_call: str) -> str:
 def _missing_composite(model: Model, op: Op) -> str | None:
     """The error of an op whose composite function is still to be written; None when it is there."""
     root = root_of(model, op)
-    if not root.is_composite or root.composite in model.composites.get(op.family, {}):
+    if not root.is_composite or root.decomposition or root.composite in model.composites.get(op.family, {}):
         return None
     parameters = comma_separated(argument.python_name for argument in root.schema.inputs)
     signature = f"{root.composite}({parameters})"

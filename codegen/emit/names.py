@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..function_names import overload_function, visible
 from ..model import Argument, Model, Op
 
 
@@ -14,26 +15,25 @@ def root_of(model: Model, op: Op) -> Op:
 
 def visible_overloads(model: Model, name: str) -> tuple[Op, ...]:
     """The overloads of a Python name that a caller can mean."""
-    return tuple(op for op in model.groups.get(name, ()) if not op.hidden)
+    return visible(model.groups.get(name, ()))
 
 
 def function_name(model: Model, op: Op) -> str:
-    """The generated function of an op: ``mul``, ``sum_dim_IntList``, ``mul_``, ``mul_out``, ``max_dim_out``.
-
-    ``scatter.reduce`` leaves the name ``scatter_reduce`` to the op that is called so.
-    """
+    """The generated function of an op: ``mul``, ``sum_dim_IntList``, ``mul_``, ``mul_out``, ``max_dim_out``."""
     if op.kind == "out":
         return f"{function_name(model, root_of(model, op))}_out"
-    name = op.schema.name
-    if visible_overloads(model, name) == (op,):
-        return name
-    full = f"{name}_{op.schema.overload or 'default'}"
-    return f"{full}_overload" if full in model.groups else full
+    return overload_function(op, model.groups)
 
 
 def op_reference(model: Model, name: str) -> str:
-    """How a formula's code calls an op: the project's own ones hide those of mindtorch."""
-    return f"own_ops.{name}" if name in model.groups and not model.project.is_library else f"ops.{name}"
+    """How a formula's code calls an op, or one overload; the project's own ones hide those of mindtorch."""
+    is_own = not model.project.is_library and (name in model.groups or bool(ops_of_function(model, name)))
+    return f"own_ops.{name}" if is_own else f"ops.{name}"
+
+
+def ops_of_function(model: Model, name: str) -> list[Op]:
+    """The op whose function has a name, if there is one."""
+    return [op for op in model.ops.values() if op.kind != "out" and function_name(model, op) == name]
 
 
 def registered_name(model: Model, op: Op) -> str:

@@ -7,13 +7,24 @@ from dataclasses import dataclass
 
 from ..model import Model
 from ..render import python_module, render
+from ..scope import CONSTANTS
+from .decomposition import RENAMED_CONSTANTS
 from .functions import Function, function_of
 from .names import visible_overloads
 from .old_calls import OldName, old_names
 from .resolvers import Resolver, resolver_of
 
-# The names that generated functions use, and where they come from.
 _METHODS = "mindtorch.dispatch.methods"
+
+
+def _constants() -> dict[str, str]:
+    """The constants of decompositions by the names that modules of ops have for them, and where they come from."""
+    own = RENAMED_CONSTANTS
+    named = {own.get(name, name): (module, name) for name, module in CONSTANTS.items()}
+    return {new: f"{module} import {name} as {new}" if name in own else module for new, (module, name) in named.items()}
+
+
+# The names that generated functions use, and where they come from.
 
 IMPORTS = {
     "builtins": "",
@@ -73,11 +84,11 @@ IMPORTS = {
     ),
     **dict.fromkeys(("NUMPY_ERRORS", "in_torchs_words"), "mindtorch.dispatch.kernel_errors"),
     "kernel_table": "mindtorch.dispatch.registry",
-    "int64": "mindtorch._core.dtype",
+    "ops": "mindtorch.dispatch",
+    **_constants(),
     **dict.fromkeys(("SHORT_CUT_FAILED", "common_kind", "kind_of"), "mindtorch._core.fast_path"),
     **dict.fromkeys(("empty_tensor_list", "missing_kernel", "wrong_length"), "mindtorch._support.errors"),
     "strides_of": "mindtorch._core.geometry",
-    "contiguous_format": "mindtorch._core.memory_format",
     **dict.fromkeys(
         (
             "Tensor",
@@ -141,6 +152,8 @@ def _family(model: Model, family: str, items: list[Item]) -> str:
         "composite": f"{project.module_of(project.composites)} import {family} as composite",
         "nodes": f"{project.generated_package}.nodes import {family} as nodes",
         "return_types": project.generated_package,
+        "own_ops": project.generated_package,
+        **{name: module for name, (module, _) in model.parts.items()},
     }
     purpose = f"The {family} ops: what a call does, layer by layer, in one function each.\n\n{_GUIDE}"
     return python_module(project, "ops", "ops.yaml and derivatives.yaml", purpose, body, imports)

@@ -19,12 +19,14 @@ _PREFIXES = frozenset(("fft", "linalg", "special", "foreach"))
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for. ``composite`` is None when it follows from what PyTorch does."""
+    """What is asked for. ``composite`` is None when it follows from what PyTorch does; ``decomposition`` is the
+    expression that the op is, if it is given."""
 
     text: str
     family: str | None = None
     after: str | None = None
     composite: bool | None = None
+    decomposition: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class Draft:
 
     ``function_name`` is what its kernel, or its composite function, is called. ``is_asked``: the relative is the op
     that was asked for, so that all of it that fits is taken; ``misfits`` says of the other keys why they do not.
+    ``decomposition`` is the expression that the op was asked to be.
     """
 
     wanted: Wanted
@@ -45,6 +48,7 @@ class Draft:
     signatures: Mapping[str, Signature]
     is_asked: bool = False
     misfits: Mapping[str, str] = field(default_factory=dict)
+    decomposition: str | None = None
 
     @property
     def schema(self) -> FunctionSchema:
@@ -95,13 +99,16 @@ def make_draft(
         draft = Draft(
             wanted, closest(profile, model, [op]), family, reason, composite, name, model.project, table, True
         )
+        draft = replace(draft, decomposition=request.decomposition)
         return replace(draft, misfits=misfits(replace(op, schema=wanted.schema)) if draft.asked_relative else {})
     listed = [op for op in entries(model) if request.family in (None, op.family)]
     family, reason = _family(wanted, closest(profile, model, listed), model)
     if request.family is not None:
         family, reason = request.family, "as asked for"
     members = [op for op in listed if op.family == family]
-    return Draft(wanted, closest(profile, model, members), family, reason, composite, name, model.project, table)
+    relative = closest(profile, model, members)
+    draft = Draft(wanted, relative, family, reason, composite, name, model.project, table)
+    return replace(draft, decomposition=request.decomposition)
 
 
 def _profile(wanted: Wanted, request: Request) -> Profile:

@@ -213,6 +213,9 @@ def _view(schema: FunctionSchema) -> Iterator[Line]:
 
 
 def _implementation(draft: Draft) -> Iterator[Line]:
+    if draft.decomposition is not None:
+        yield Line("decomposition", scalar(draft.decomposition))
+        return
     if draft.is_composite:
         yield Line("composite", draft.function_name, _why_composite(draft))
         return

@@ -84,7 +84,12 @@ def _siblings(new: list[Wanted], request: Request, model: Model) -> Iterator[tup
     for each in new:
         if after and not each.is_of_pytorch:
             for op, schema in overloads_like(each.schema, after, model):
-                yield Wanted(schema, names=each.names), replace(request, after=op.name, composite=op.is_composite)
+                yield Wanted(schema, names=each.names), _like(request, op)
+
+
+def _like(request: Request, op: Op) -> Request:
+    """What is asked for of an overload that is like a listed one."""
+    return replace(request, after=op.name, composite=op.is_composite, decomposition=None)
 
 
 def _check_new(new: list[Wanted], listed: list[Op], model: Model, problems: Problems) -> None:
@@ -109,7 +114,7 @@ def _check_no_variant(wanted: Wanted, model: Model, problems: Problems) -> None:
 
 def _add(files: Files, draft: Draft, model: Model) -> Added:
     samples, samples_file = add_samples(files, draft, model)
-    if draft.is_composite:
+    if draft.is_composite and draft.decomposition is None:
         add_composite(files, draft, model)
     lines = op_lines(draft, samples)
     derivative = derivative_lines(draft, model)

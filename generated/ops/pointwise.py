@@ -9,6 +9,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 """
 
 from mindtorch._core import state
+from mindtorch._core.dtype import bool as boolean
 from mindtorch._core.fast_path import SHORT_CUT_FAILED, common_kind, kind_of
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import Tensor, WrappedNumber, as_operand, new_object, wrap
@@ -30,12 +31,13 @@ from mindtorch.autograd._engine.outputs import (
     recorded_outputs,
     refuse_grad,
     refuse_unwritable,
-    write_back,
     write_out,
 )
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import pointwise as composite
+from mindtorch.composite.helpers import element_beside, number_beside
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
@@ -988,7 +990,7 @@ def div_Scalar_mode(input, other, *, rounding_mode):
     if rounding_mode is not None and type(rounding_mode) is not str:
         rounding_mode = str_of(rounding_mode, "div", "rounding_mode")
     try:
-        return composite.div_scalar_mode(input, other, rounding_mode=rounding_mode)
+        return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
         raise explained(error, div_Scalar_mode, (div_Scalar_mode,), (input, other), {}) from None
 
@@ -1003,7 +1005,7 @@ def div__Scalar_mode(input, other, *, rounding_mode):
         other = scalar_of(other, "div_", "other", 2)
     if rounding_mode is not None and type(rounding_mode) is not str:
         rounding_mode = str_of(rounding_mode, "div_", "rounding_mode")
-    return composite.div_scalar_mode_(input, other, rounding_mode=rounding_mode)
+    return input.div_(other, rounding_mode=rounding_mode)
 
 
 _floor_divide_kernels = kernel_table("floor_divide")
@@ -1127,7 +1129,7 @@ def floor_divide_Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "floor_divide", "other", 2)
     try:
-        return composite.floor_divide_scalar(input, other)
+        return ops.floor_divide(input, other)
     except CALL_ERRORS as error:
         raise explained(error, floor_divide_Scalar, (floor_divide_Scalar,), (input, other), {}) from None
 
@@ -1140,7 +1142,7 @@ def floor_divide__Scalar(input, other):
         return raise_bad_argument(floor_divide__Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "floor_divide_", "other", 2)
-    return write_back(input, composite.floor_divide_scalar(input, other))
+    return input.floor_divide_(other)
 
 
 _remainder_Tensor_kernels = kernel_table("remainder.Tensor")
@@ -1356,9 +1358,9 @@ def remainder_Scalar_Tensor(input, other):
         node.next_edges = (edge or None,)
         node.op = "aten::remainder"
     if node is not None:
-        return recorded(node, composite.remainder_scalar_tensor, input, other)
+        return recorded(node, lambda input, other: ops.remainder(number_beside(input, other), other), input, other)
     try:
-        return composite.remainder_scalar_tensor(input, other)
+        return ops.remainder(number_beside(input, other), other)
     except CALL_ERRORS as error:
         raise explained(error, remainder_Scalar_Tensor, (remainder_Scalar_Tensor,), (input, other), {}) from None
 
@@ -2251,7 +2253,7 @@ def conj_physical(input, *, out=None):
         return conj_physical_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(conj_physical, input, out=out)
-    return composite.conj_physical(input)
+    return ops._conj_physical(input) if input.is_complex() else input
 
 
 def conj_physical_(input):
@@ -3076,7 +3078,7 @@ def square(input, *, out=None):
         return square_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(square, input, out=out)
-    return composite.square(input)
+    return ops.pow(input, 2)
 
 
 def square_(input):
@@ -3085,7 +3087,7 @@ def square_(input):
         return call(square_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(square_, input)
-    return composite.square_(input)
+    return input.pow_(2)
 
 
 def square_out(input, *, out):
@@ -3098,7 +3100,7 @@ def square_out(input, *, out):
         return raise_bad_argument(square_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("square", input, out)
-    return composite.square_out(input, out=out)
+    return ops.pow(input, 2, out=out)
 
 
 _sin_kernels = kernel_table("sin")
@@ -6257,7 +6259,7 @@ def selu(input):
         return call(selu, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(selu, input)
-    return composite.selu(input)
+    return ops.elu(input, 1.6732632423543772, 1.0507009873554805)
 
 
 def selu_(input):
@@ -6266,7 +6268,7 @@ def selu_(input):
         return call(selu_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(selu_, input)
-    return composite.selu_(input)
+    return ops.elu_(input, 1.6732632423543772, 1.0507009873554805)
 
 
 _mish_kernels = kernel_table("mish")
@@ -6780,7 +6782,7 @@ def log_sigmoid(input, *, out=None):
         return log_sigmoid_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(log_sigmoid, input, out=out)
-    return composite.log_sigmoid(input)
+    return ops.log_sigmoid_forward(input)[0]
 
 
 def log_sigmoid_out(input, *, out):
@@ -10588,7 +10590,7 @@ def bitwise_and_Scalar_Tensor(input, other):
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "bitwise_and", "input", 1)
     try:
-        return composite.bitwise_and_scalar_tensor(input, other)
+        return ops.bitwise_and(number_beside(input, other), other)
     except CALL_ERRORS as error:
         raise explained(error, bitwise_and_Scalar_Tensor, (bitwise_and_Scalar_Tensor,), (input, other), {}) from None
 
@@ -10782,7 +10784,7 @@ def bitwise_or_Scalar_Tensor(input, other):
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "bitwise_or", "input", 1)
     try:
-        return composite.bitwise_or_scalar_tensor(input, other)
+        return ops.bitwise_or(number_beside(input, other), other)
     except CALL_ERRORS as error:
         raise explained(error, bitwise_or_Scalar_Tensor, (bitwise_or_Scalar_Tensor,), (input, other), {}) from None
 
@@ -10976,7 +10978,7 @@ def bitwise_xor_Scalar_Tensor(input, other):
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "bitwise_xor", "input", 1)
     try:
-        return composite.bitwise_xor_scalar_tensor(input, other)
+        return ops.bitwise_xor(number_beside(input, other), other)
     except CALL_ERRORS as error:
         raise explained(error, bitwise_xor_Scalar_Tensor, (bitwise_xor_Scalar_Tensor,), (input, other), {}) from None
 
@@ -11263,7 +11265,7 @@ def bitwise_left_shift_Scalar_Tensor(input, other):
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "bitwise_left_shift", "input", 1)
     try:
-        return composite.bitwise_left_shift_scalar_tensor(input, other)
+        return ops.bitwise_left_shift(number_beside(input, other), other)
     except CALL_ERRORS as error:
         raise explained(
             error, bitwise_left_shift_Scalar_Tensor, (bitwise_left_shift_Scalar_Tensor,), (input, other), {}
@@ -11478,7 +11480,7 @@ def bitwise_right_shift_Scalar_Tensor(input, other):
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "bitwise_right_shift", "input", 1)
     try:
-        return composite.bitwise_right_shift_scalar_tensor(input, other)
+        return ops.bitwise_right_shift(number_beside(input, other), other)
     except CALL_ERRORS as error:
         raise explained(
             error, bitwise_right_shift_Scalar_Tensor, (bitwise_right_shift_Scalar_Tensor,), (input, other), {}
@@ -11730,7 +11732,7 @@ def where_ScalarSelf(condition, input, other):
     if type(input) is not int and type(input) is not float:
         input = scalar_of(input, "where", "input", 2)
     try:
-        return composite.where_scalar_self(condition, input, other)
+        return ops.where(condition, element_beside(input, other), other)
     except CALL_ERRORS as error:
         raise explained(error, where_ScalarSelf, (where_ScalarSelf,), (condition, input, other), {}) from None
 
@@ -11746,7 +11748,7 @@ def where_ScalarOther(condition, input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "where", "other", 3)
     try:
-        return composite.where_scalar_other(condition, input, other)
+        return ops.where(condition, input, element_beside(other, input))
     except CALL_ERRORS as error:
         raise explained(error, where_ScalarOther, (where_ScalarOther,), (condition, input, other), {}) from None
 
@@ -12407,7 +12409,7 @@ def absolute(input, *, out=None):
         return absolute_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(absolute, input, out=out)
-    return composite.absolute(input)
+    return input.abs()
 
 
 def absolute_(input):
@@ -12416,7 +12418,7 @@ def absolute_(input):
         return call(absolute_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(absolute_, input)
-    return composite.absolute_(input)
+    return input.abs_()
 
 
 def absolute_out(input, *, out):
@@ -12429,7 +12431,7 @@ def absolute_out(input, *, out):
         return raise_bad_argument(absolute_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("absolute", input, out)
-    return composite.absolute_out(input, out=out)
+    return ops.abs(input, out=out)
 
 
 def negative(input, *, out=None):
@@ -12440,7 +12442,7 @@ def negative(input, *, out=None):
         return negative_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(negative, input, out=out)
-    return composite.negative(input)
+    return ops.neg(input)
 
 
 def negative_(input):
@@ -12449,7 +12451,7 @@ def negative_(input):
         return call(negative_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(negative_, input)
-    return composite.negative_(input)
+    return input.neg_()
 
 
 def negative_out(input, *, out):
@@ -12462,7 +12464,7 @@ def negative_out(input, *, out):
         return raise_bad_argument(negative_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("negative", input, out)
-    return composite.negative_out(input, out=out)
+    return ops.neg(input, out=out)
 
 
 def positive(input):
@@ -12482,7 +12484,7 @@ def fix(input, *, out=None):
         return fix_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fix, input, out=out)
-    return composite.fix(input)
+    return ops.trunc(input)
 
 
 def fix_(input):
@@ -12491,7 +12493,7 @@ def fix_(input):
         return call(fix_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(fix_, input)
-    return composite.fix_(input)
+    return input.trunc_()
 
 
 def fix_out(input, *, out):
@@ -12504,7 +12506,7 @@ def fix_out(input, *, out):
         return raise_bad_argument(fix_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("fix", input, out)
-    return composite.fix_out(input, out=out)
+    return ops.trunc(input, out=out)
 
 
 def clip_default(input, min=None, max=None, *, out=None):
@@ -12520,7 +12522,7 @@ def clip_default(input, min=None, max=None, *, out=None):
     if max is not None and type(max) is not int and type(max) is not float:
         max = scalar_of(max, "clip", "max", 3)
     try:
-        return composite.clip(input, min, max)
+        return ops.clamp(input, min, max)
     except CALL_ERRORS as error:
         raise explained(error, clip_default, (clip_default,), (input, min, max), {}) from None
 
@@ -12535,7 +12537,7 @@ def clip__default(input, min=None, max=None):
         min = scalar_of(min, "clip_", "min", 2)
     if max is not None and type(max) is not int and type(max) is not float:
         max = scalar_of(max, "clip_", "max", 3)
-    return composite.clip_(input, min, max)
+    return input.clamp_(min, max)
 
 
 def clip_default_out(input, min=None, max=None, *, out):
@@ -12552,7 +12554,7 @@ def clip_default_out(input, min=None, max=None, *, out):
         max = scalar_of(max, "clip", "max", 3)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("clip", input, out)
-    return composite.clip_out(input, min, max, out=out)
+    return ops.clamp(input, min, max, out=out)
 
 
 def clip_Tensor(input, min=None, max=None, *, out=None):
@@ -12567,7 +12569,7 @@ def clip_Tensor(input, min=None, max=None, *, out=None):
         return raise_bad_argument(clip_Tensor, input, min, max, out=out)
     if max is not None and not isinstance(max, Tensor):
         return raise_bad_argument(clip_Tensor, input, min, max, out=out)
-    return composite.clip(input, min, max)
+    return ops.clamp(input, min, max)
 
 
 def clip(input, min=None, max=None, *, out=None):
@@ -12595,7 +12597,7 @@ def clip__Tensor(input, min=None, max=None):
         return raise_bad_argument(clip__Tensor, input, min, max)
     if max is not None and not isinstance(max, Tensor):
         return raise_bad_argument(clip__Tensor, input, min, max)
-    return composite.clip_(input, min, max)
+    return input.clamp_(min, max)
 
 
 def clip_(input, min=None, max=None):
@@ -12626,7 +12628,7 @@ def clip_Tensor_out(input, min=None, max=None, *, out):
     if not isinstance(out, Tensor):
         return raise_bad_argument(clip_Tensor_out, input, min, max, out=out)
     refuse_grad("clip", input, min, max, out)
-    return composite.clip_out(input, min, max, out=out)
+    return ops.clamp(input, min, max, out=out)
 
 
 def multiply(input, other, *, out=None):
@@ -12646,7 +12648,7 @@ def multiply(input, other, *, out=None):
             return raise_bad_argument(multiply, input, other, out=out)
         other = operand
     try:
-        return composite.multiply(input, other)
+        return ops.mul(input, other)
     except CALL_ERRORS as error:
         raise explained(error, multiply, (multiply,), (input, other), {}) from None
 
@@ -12662,7 +12664,7 @@ def multiply_(input, other):
         if operand is None:
             return raise_bad_argument(multiply_, input, other)
         other = operand
-    return composite.multiply_(input, other)
+    return input.mul_(other)
 
 
 def multiply_out(input, other, *, out):
@@ -12683,7 +12685,7 @@ def multiply_out(input, other, *, out):
         other = operand
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("multiply", input, other, out)
-    return composite.multiply_out(input, other, out=out)
+    return ops.mul(input, other, out=out)
 
 
 def multiply_Scalar(input, other):
@@ -12695,7 +12697,7 @@ def multiply_Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "multiply", "other", 2)
     try:
-        return composite.mul_scalar(input, other)
+        return ops.mul(input, other)
     except CALL_ERRORS as error:
         raise explained(error, multiply_Scalar, (multiply_Scalar,), (input, other), {}) from None
 
@@ -12708,7 +12710,7 @@ def multiply__Scalar(input, other):
         return raise_bad_argument(multiply__Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "multiply_", "other", 2)
-    return composite.mul_scalar_(input, other)
+    return input.mul_(other)
 
 
 def subtract(input, other, *, alpha=1, out=None):
@@ -12730,7 +12732,7 @@ def subtract(input, other, *, alpha=1, out=None):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "subtract", "alpha")
     try:
-        return composite.subtract(input, other, alpha=alpha)
+        return ops.sub(input, other, alpha=alpha)
     except CALL_ERRORS as error:
         raise explained(error, subtract, (subtract,), (input, other), {"alpha": alpha}) from None
 
@@ -12748,7 +12750,7 @@ def subtract_(input, other, *, alpha=1):
         other = operand
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "subtract_", "alpha")
-    return composite.subtract_(input, other, alpha=alpha)
+    return input.sub_(other, alpha=alpha)
 
 
 def subtract_out(input, other, *, alpha=1, out):
@@ -12771,7 +12773,7 @@ def subtract_out(input, other, *, alpha=1, out):
         alpha = scalar_of(alpha, "subtract", "alpha")
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("subtract", input, other, out)
-    return composite.subtract_out(input, other, alpha=alpha, out=out)
+    return ops.sub(input, other, alpha=alpha, out=out)
 
 
 def subtract_Scalar(input, other, alpha=1):
@@ -12785,7 +12787,7 @@ def subtract_Scalar(input, other, alpha=1):
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "subtract", "alpha", 3)
     try:
-        return composite.sub_scalar(input, other, alpha)
+        return ops.sub(input, other, alpha=alpha)
     except CALL_ERRORS as error:
         raise explained(error, subtract_Scalar, (subtract_Scalar,), (input, other, alpha), {}) from None
 
@@ -12800,7 +12802,7 @@ def subtract__Scalar(input, other, alpha=1):
         other = scalar_of(other, "subtract_", "other", 2)
     if type(alpha) is not int and type(alpha) is not float:
         alpha = scalar_of(alpha, "subtract_", "alpha", 3)
-    return composite.sub_scalar_(input, other, alpha)
+    return input.sub_(other, alpha=alpha)
 
 
 def divide_Tensor(input, other, *, out=None):
@@ -12820,7 +12822,7 @@ def divide_Tensor(input, other, *, out=None):
             return raise_bad_argument(divide_Tensor, input, other, out=out)
         other = operand
     try:
-        return composite.divide(input, other)
+        return ops.div(input, other)
     except CALL_ERRORS as error:
         raise explained(error, divide_Tensor, (divide_Tensor,), (input, other), {}) from None
 
@@ -12836,7 +12838,7 @@ def divide__Tensor(input, other):
         if operand is None:
             return raise_bad_argument(divide__Tensor, input, other)
         other = operand
-    return composite.divide_(input, other)
+    return input.div_(other)
 
 
 def divide_Tensor_out(input, other, *, out):
@@ -12857,7 +12859,7 @@ def divide_Tensor_out(input, other, *, out):
         other = operand
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("divide", input, other, out)
-    return composite.divide_out(input, other, out=out)
+    return ops.div(input, other, out=out)
 
 
 def divide_Scalar(input, other):
@@ -12869,7 +12871,7 @@ def divide_Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "divide", "other", 2)
     try:
-        return composite.div_scalar(input, other)
+        return ops.div(input, other)
     except CALL_ERRORS as error:
         raise explained(error, divide_Scalar, (divide_Scalar,), (input, other), {}) from None
 
@@ -12882,7 +12884,7 @@ def divide__Scalar(input, other):
         return raise_bad_argument(divide__Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "divide_", "other", 2)
-    return composite.div_scalar_(input, other)
+    return input.div_(other)
 
 
 def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
@@ -12904,7 +12906,7 @@ def divide_Tensor_mode(input, other, *, rounding_mode, out=None):
     if rounding_mode is not None and type(rounding_mode) is not str:
         rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
     try:
-        return composite.divide_mode(input, other, rounding_mode=rounding_mode)
+        return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
         raise explained(error, divide_Tensor_mode, (divide_Tensor_mode,), (input, other), {}) from None
 
@@ -12942,7 +12944,7 @@ def divide__Tensor_mode(input, other, *, rounding_mode):
         other = operand
     if rounding_mode is not None and type(rounding_mode) is not str:
         rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
-    return composite.divide_mode_(input, other, rounding_mode=rounding_mode)
+    return input.div_(other, rounding_mode=rounding_mode)
 
 
 def divide_(input, other, *, rounding_mode=...):
@@ -12981,7 +12983,7 @@ def divide_Tensor_mode_out(input, other, *, rounding_mode, out):
         rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("divide", input, other, out)
-    return composite.divide_mode_out(input, other, rounding_mode=rounding_mode, out=out)
+    return ops.div(input, other, rounding_mode=rounding_mode, out=out)
 
 
 def divide_Scalar_mode(input, other, *, rounding_mode):
@@ -12995,7 +12997,7 @@ def divide_Scalar_mode(input, other, *, rounding_mode):
     if rounding_mode is not None and type(rounding_mode) is not str:
         rounding_mode = str_of(rounding_mode, "divide", "rounding_mode")
     try:
-        return composite.div_scalar_mode(input, other, rounding_mode=rounding_mode)
+        return ops.div(input, other, rounding_mode=rounding_mode)
     except CALL_ERRORS as error:
         raise explained(error, divide_Scalar_mode, (divide_Scalar_mode,), (input, other), {}) from None
 
@@ -13010,7 +13012,7 @@ def divide__Scalar_mode(input, other, *, rounding_mode):
         other = scalar_of(other, "divide_", "other", 2)
     if rounding_mode is not None and type(rounding_mode) is not str:
         rounding_mode = str_of(rounding_mode, "divide_", "rounding_mode")
-    return composite.div_scalar_mode_(input, other, rounding_mode=rounding_mode)
+    return input.div_(other, rounding_mode=rounding_mode)
 
 
 def true_divide(input, other, *, out=None):
@@ -13030,7 +13032,7 @@ def true_divide(input, other, *, out=None):
             return raise_bad_argument(true_divide, input, other, out=out)
         other = operand
     try:
-        return composite.divide(input, other)
+        return ops.div(input, other)
     except CALL_ERRORS as error:
         raise explained(error, true_divide, (true_divide,), (input, other), {}) from None
 
@@ -13046,7 +13048,7 @@ def true_divide_(input, other):
         if operand is None:
             return raise_bad_argument(true_divide_, input, other)
         other = operand
-    return composite.divide_(input, other)
+    return input.div_(other)
 
 
 def true_divide_out(input, other, *, out):
@@ -13067,7 +13069,7 @@ def true_divide_out(input, other, *, out):
         other = operand
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("true_divide", input, other, out)
-    return composite.divide_out(input, other, out=out)
+    return ops.div(input, other, out=out)
 
 
 def true_divide_Scalar(input, other):
@@ -13079,7 +13081,7 @@ def true_divide_Scalar(input, other):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "true_divide", "other", 2)
     try:
-        return composite.div_scalar(input, other)
+        return ops.div(input, other)
     except CALL_ERRORS as error:
         raise explained(error, true_divide_Scalar, (true_divide_Scalar,), (input, other), {}) from None
 
@@ -13092,7 +13094,7 @@ def true_divide__Scalar(input, other):
         return raise_bad_argument(true_divide__Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "true_divide_", "other", 2)
-    return composite.div_scalar_(input, other)
+    return input.div_(other)
 
 
 def arctan2(input, other, *, out=None):
@@ -13105,7 +13107,7 @@ def arctan2(input, other, *, out=None):
         return raise_bad_argument(arctan2, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(arctan2, input, other, out=out)
-    return composite.arctan2(input, other)
+    return ops.atan2(input, other)
 
 
 def arctan2_(input, other):
@@ -13116,7 +13118,7 @@ def arctan2_(input, other):
         return raise_bad_argument(arctan2_, input, other)
     if not isinstance(other, Tensor):
         return raise_bad_argument(arctan2_, input, other)
-    return composite.arctan2_(input, other)
+    return input.atan2_(other)
 
 
 def arctan2_out(input, other, *, out):
@@ -13131,7 +13133,7 @@ def arctan2_out(input, other, *, out):
         return raise_bad_argument(arctan2_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arctan2", input, other, out)
-    return composite.arctan2_out(input, other, out=out)
+    return ops.atan2(input, other, out=out)
 
 
 def arcsin(input, *, out=None):
@@ -13142,7 +13144,7 @@ def arcsin(input, *, out=None):
         return arcsin_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arcsin, input, out=out)
-    return composite.arcsin(input)
+    return ops.asin(input)
 
 
 def arcsin_(input):
@@ -13151,7 +13153,7 @@ def arcsin_(input):
         return call(arcsin_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arcsin_, input)
-    return composite.arcsin_(input)
+    return input.asin_()
 
 
 def arcsin_out(input, *, out):
@@ -13164,7 +13166,7 @@ def arcsin_out(input, *, out):
         return raise_bad_argument(arcsin_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arcsin", input, out)
-    return composite.arcsin_out(input, out=out)
+    return ops.asin(input, out=out)
 
 
 def arccos(input, *, out=None):
@@ -13175,7 +13177,7 @@ def arccos(input, *, out=None):
         return arccos_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arccos, input, out=out)
-    return composite.arccos(input)
+    return ops.acos(input)
 
 
 def arccos_(input):
@@ -13184,7 +13186,7 @@ def arccos_(input):
         return call(arccos_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arccos_, input)
-    return composite.arccos_(input)
+    return input.acos_()
 
 
 def arccos_out(input, *, out):
@@ -13197,7 +13199,7 @@ def arccos_out(input, *, out):
         return raise_bad_argument(arccos_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arccos", input, out)
-    return composite.arccos_out(input, out=out)
+    return ops.acos(input, out=out)
 
 
 def arctan(input, *, out=None):
@@ -13208,7 +13210,7 @@ def arctan(input, *, out=None):
         return arctan_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arctan, input, out=out)
-    return composite.arctan(input)
+    return ops.atan(input)
 
 
 def arctan_(input):
@@ -13217,7 +13219,7 @@ def arctan_(input):
         return call(arctan_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arctan_, input)
-    return composite.arctan_(input)
+    return input.atan_()
 
 
 def arctan_out(input, *, out):
@@ -13230,7 +13232,7 @@ def arctan_out(input, *, out):
         return raise_bad_argument(arctan_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arctan", input, out)
-    return composite.arctan_out(input, out=out)
+    return ops.atan(input, out=out)
 
 
 def arcsinh(input, *, out=None):
@@ -13241,7 +13243,7 @@ def arcsinh(input, *, out=None):
         return arcsinh_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arcsinh, input, out=out)
-    return composite.arcsinh(input)
+    return ops.asinh(input)
 
 
 def arcsinh_(input):
@@ -13250,7 +13252,7 @@ def arcsinh_(input):
         return call(arcsinh_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arcsinh_, input)
-    return composite.arcsinh_(input)
+    return input.asinh_()
 
 
 def arcsinh_out(input, *, out):
@@ -13263,7 +13265,7 @@ def arcsinh_out(input, *, out):
         return raise_bad_argument(arcsinh_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arcsinh", input, out)
-    return composite.arcsinh_out(input, out=out)
+    return ops.asinh(input, out=out)
 
 
 def arccosh(input, *, out=None):
@@ -13274,7 +13276,7 @@ def arccosh(input, *, out=None):
         return arccosh_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arccosh, input, out=out)
-    return composite.arccosh(input)
+    return ops.acosh(input)
 
 
 def arccosh_(input):
@@ -13283,7 +13285,7 @@ def arccosh_(input):
         return call(arccosh_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arccosh_, input)
-    return composite.arccosh_(input)
+    return input.acosh_()
 
 
 def arccosh_out(input, *, out):
@@ -13296,7 +13298,7 @@ def arccosh_out(input, *, out):
         return raise_bad_argument(arccosh_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arccosh", input, out)
-    return composite.arccosh_out(input, out=out)
+    return ops.acosh(input, out=out)
 
 
 def arctanh(input, *, out=None):
@@ -13307,7 +13309,7 @@ def arctanh(input, *, out=None):
         return arctanh_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arctanh, input, out=out)
-    return composite.arctanh(input)
+    return ops.atanh(input)
 
 
 def arctanh_(input):
@@ -13316,7 +13318,7 @@ def arctanh_(input):
         return call(arctanh_, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(arctanh_, input)
-    return composite.arctanh_(input)
+    return input.atanh_()
 
 
 def arctanh_out(input, *, out):
@@ -13329,7 +13331,7 @@ def arctanh_out(input, *, out):
         return raise_bad_argument(arctanh_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("arctanh", input, out)
-    return composite.arctanh_out(input, out=out)
+    return ops.atanh(input, out=out)
 
 
 def float_power_Tensor_Tensor(input, exponent, *, out=None):
@@ -13500,7 +13502,7 @@ def greater_Tensor(input, other, *, out=None):
         return raise_bad_argument(greater_Tensor, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(greater_Tensor, input, other, out=out)
-    return composite.greater(input, other)
+    return ops.gt(input, other)
 
 
 def greater__Tensor(input, other):
@@ -13511,7 +13513,7 @@ def greater__Tensor(input, other):
         return raise_bad_argument(greater__Tensor, input, other)
     if not isinstance(other, Tensor):
         return raise_bad_argument(greater__Tensor, input, other)
-    return composite.greater_(input, other)
+    return input.gt_(other)
 
 
 def greater_Tensor_out(input, other, *, out):
@@ -13526,7 +13528,7 @@ def greater_Tensor_out(input, other, *, out):
         return raise_bad_argument(greater_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("greater", input, other, out)
-    return composite.greater_out(input, other, out=out)
+    return ops.gt(input, other, out=out)
 
 
 def greater_Scalar(input, other, *, out=None):
@@ -13540,7 +13542,7 @@ def greater_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "greater", "other", 2)
     try:
-        return composite.greater(input, other)
+        return ops.gt(input, other)
     except CALL_ERRORS as error:
         raise explained(error, greater_Scalar, (greater_Scalar,), (input, other), {}) from None
 
@@ -13568,7 +13570,7 @@ def greater__Scalar(input, other):
         return raise_bad_argument(greater__Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "greater_", "other", 2)
-    return composite.greater_(input, other)
+    return input.gt_(other)
 
 
 def greater_(input, other):
@@ -13598,7 +13600,7 @@ def greater_Scalar_out(input, other, *, out):
         other = scalar_of(other, "greater", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("greater", input, out)
-    return composite.greater_out(input, other, out=out)
+    return ops.gt(input, other, out=out)
 
 
 def greater_equal_Tensor(input, other, *, out=None):
@@ -13611,7 +13613,7 @@ def greater_equal_Tensor(input, other, *, out=None):
         return raise_bad_argument(greater_equal_Tensor, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(greater_equal_Tensor, input, other, out=out)
-    return composite.greater_equal(input, other)
+    return ops.ge(input, other)
 
 
 def greater_equal__Tensor(input, other):
@@ -13622,7 +13624,7 @@ def greater_equal__Tensor(input, other):
         return raise_bad_argument(greater_equal__Tensor, input, other)
     if not isinstance(other, Tensor):
         return raise_bad_argument(greater_equal__Tensor, input, other)
-    return composite.greater_equal_(input, other)
+    return input.ge_(other)
 
 
 def greater_equal_Tensor_out(input, other, *, out):
@@ -13637,7 +13639,7 @@ def greater_equal_Tensor_out(input, other, *, out):
         return raise_bad_argument(greater_equal_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("greater_equal", input, other, out)
-    return composite.greater_equal_out(input, other, out=out)
+    return ops.ge(input, other, out=out)
 
 
 def greater_equal_Scalar(input, other, *, out=None):
@@ -13651,7 +13653,7 @@ def greater_equal_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "greater_equal", "other", 2)
     try:
-        return composite.greater_equal(input, other)
+        return ops.ge(input, other)
     except CALL_ERRORS as error:
         raise explained(error, greater_equal_Scalar, (greater_equal_Scalar,), (input, other), {}) from None
 
@@ -13681,7 +13683,7 @@ def greater_equal__Scalar(input, other):
         return raise_bad_argument(greater_equal__Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "greater_equal_", "other", 2)
-    return composite.greater_equal_(input, other)
+    return input.ge_(other)
 
 
 def greater_equal_(input, other):
@@ -13713,7 +13715,7 @@ def greater_equal_Scalar_out(input, other, *, out):
         other = scalar_of(other, "greater_equal", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("greater_equal", input, out)
-    return composite.greater_equal_out(input, other, out=out)
+    return ops.ge(input, other, out=out)
 
 
 def less_Tensor(input, other, *, out=None):
@@ -13726,7 +13728,7 @@ def less_Tensor(input, other, *, out=None):
         return raise_bad_argument(less_Tensor, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(less_Tensor, input, other, out=out)
-    return composite.less(input, other)
+    return ops.lt(input, other)
 
 
 def less__Tensor(input, other):
@@ -13737,7 +13739,7 @@ def less__Tensor(input, other):
         return raise_bad_argument(less__Tensor, input, other)
     if not isinstance(other, Tensor):
         return raise_bad_argument(less__Tensor, input, other)
-    return composite.less_(input, other)
+    return input.lt_(other)
 
 
 def less_Tensor_out(input, other, *, out):
@@ -13752,7 +13754,7 @@ def less_Tensor_out(input, other, *, out):
         return raise_bad_argument(less_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("less", input, other, out)
-    return composite.less_out(input, other, out=out)
+    return ops.lt(input, other, out=out)
 
 
 def less_Scalar(input, other, *, out=None):
@@ -13766,7 +13768,7 @@ def less_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "less", "other", 2)
     try:
-        return composite.less(input, other)
+        return ops.lt(input, other)
     except CALL_ERRORS as error:
         raise explained(error, less_Scalar, (less_Scalar,), (input, other), {}) from None
 
@@ -13794,7 +13796,7 @@ def less__Scalar(input, other):
         return raise_bad_argument(less__Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "less_", "other", 2)
-    return composite.less_(input, other)
+    return input.lt_(other)
 
 
 def less_(input, other):
@@ -13824,7 +13826,7 @@ def less_Scalar_out(input, other, *, out):
         other = scalar_of(other, "less", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("less", input, out)
-    return composite.less_out(input, other, out=out)
+    return ops.lt(input, other, out=out)
 
 
 def less_equal_Tensor(input, other, *, out=None):
@@ -13837,7 +13839,7 @@ def less_equal_Tensor(input, other, *, out=None):
         return raise_bad_argument(less_equal_Tensor, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(less_equal_Tensor, input, other, out=out)
-    return composite.less_equal(input, other)
+    return ops.le(input, other)
 
 
 def less_equal__Tensor(input, other):
@@ -13848,7 +13850,7 @@ def less_equal__Tensor(input, other):
         return raise_bad_argument(less_equal__Tensor, input, other)
     if not isinstance(other, Tensor):
         return raise_bad_argument(less_equal__Tensor, input, other)
-    return composite.less_equal_(input, other)
+    return input.le_(other)
 
 
 def less_equal_Tensor_out(input, other, *, out):
@@ -13863,7 +13865,7 @@ def less_equal_Tensor_out(input, other, *, out):
         return raise_bad_argument(less_equal_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("less_equal", input, other, out)
-    return composite.less_equal_out(input, other, out=out)
+    return ops.le(input, other, out=out)
 
 
 def less_equal_Scalar(input, other, *, out=None):
@@ -13877,7 +13879,7 @@ def less_equal_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "less_equal", "other", 2)
     try:
-        return composite.less_equal(input, other)
+        return ops.le(input, other)
     except CALL_ERRORS as error:
         raise explained(error, less_equal_Scalar, (less_equal_Scalar,), (input, other), {}) from None
 
@@ -13907,7 +13909,7 @@ def less_equal__Scalar(input, other):
         return raise_bad_argument(less_equal__Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "less_equal_", "other", 2)
-    return composite.less_equal_(input, other)
+    return input.le_(other)
 
 
 def less_equal_(input, other):
@@ -13937,7 +13939,7 @@ def less_equal_Scalar_out(input, other, *, out):
         other = scalar_of(other, "less_equal", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("less_equal", input, out)
-    return composite.less_equal_out(input, other, out=out)
+    return ops.le(input, other, out=out)
 
 
 def not_equal_Tensor(input, other, *, out=None):
@@ -13950,7 +13952,7 @@ def not_equal_Tensor(input, other, *, out=None):
         return raise_bad_argument(not_equal_Tensor, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(not_equal_Tensor, input, other, out=out)
-    return composite.not_equal(input, other)
+    return ops.ne(input, other)
 
 
 def not_equal__Tensor(input, other):
@@ -13961,7 +13963,7 @@ def not_equal__Tensor(input, other):
         return raise_bad_argument(not_equal__Tensor, input, other)
     if not isinstance(other, Tensor):
         return raise_bad_argument(not_equal__Tensor, input, other)
-    return composite.not_equal_(input, other)
+    return input.ne_(other)
 
 
 def not_equal_Tensor_out(input, other, *, out):
@@ -13976,7 +13978,7 @@ def not_equal_Tensor_out(input, other, *, out):
         return raise_bad_argument(not_equal_Tensor_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("not_equal", input, other, out)
-    return composite.not_equal_out(input, other, out=out)
+    return ops.ne(input, other, out=out)
 
 
 def not_equal_Scalar(input, other, *, out=None):
@@ -13990,7 +13992,7 @@ def not_equal_Scalar(input, other, *, out=None):
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "not_equal", "other", 2)
     try:
-        return composite.not_equal(input, other)
+        return ops.ne(input, other)
     except CALL_ERRORS as error:
         raise explained(error, not_equal_Scalar, (not_equal_Scalar,), (input, other), {}) from None
 
@@ -14018,7 +14020,7 @@ def not_equal__Scalar(input, other):
         return raise_bad_argument(not_equal__Scalar, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "not_equal_", "other", 2)
-    return composite.not_equal_(input, other)
+    return input.ne_(other)
 
 
 def not_equal_(input, other):
@@ -14048,7 +14050,7 @@ def not_equal_Scalar_out(input, other, *, out):
         other = scalar_of(other, "not_equal", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("not_equal", input, out)
-    return composite.not_equal_out(input, other, out=out)
+    return ops.ne(input, other, out=out)
 
 
 def isreal(input):
@@ -14057,7 +14059,7 @@ def isreal(input):
         return call(isreal, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(isreal, input)
-    return composite.isreal(input)
+    return ops.eq(ops.imag(input), 0) if input.is_complex() else ops.ones_like(input, dtype=boolean)
 
 
 _nan_to_num_kernels = kernel_table("nan_to_num")

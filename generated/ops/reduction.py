@@ -20,6 +20,7 @@ from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import reduction as composite
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
@@ -696,7 +697,7 @@ def max_other(input, other, *, out=None):
         return raise_bad_argument(max_other, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(max_other, input, other, out=out)
-    return composite.max_other(input, other)
+    return ops.maximum(input, other)
 
 
 def max(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
@@ -746,7 +747,7 @@ def max_other_out(input, other, *, out):
         return raise_bad_argument(max_other_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("max", input, other, out)
-    return composite.max_other_out(input, other, out=out)
+    return ops.maximum(input, other, out=out)
 
 
 _min_default_kernels = kernel_table("min")
@@ -876,7 +877,7 @@ def min_other(input, other, *, out=None):
         return raise_bad_argument(min_other, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(min_other, input, other, out=out)
-    return composite.min_other(input, other)
+    return ops.minimum(input, other)
 
 
 def min(input, _dim=..., keepdim=..., *, dim=..., other=..., out=None, axis=None, keepdims=None):
@@ -926,7 +927,7 @@ def min_other_out(input, other, *, out):
         return raise_bad_argument(min_other_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("min", input, other, out)
-    return composite.min_other_out(input, other, out=out)
+    return ops.minimum(input, other, out=out)
 
 
 _aminmax_kernels = kernel_table("aminmax")
@@ -2623,7 +2624,7 @@ def var_default(input, unbiased=True):
         return raise_bad_argument(var_default, input, unbiased)
     if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "var", "unbiased", 2)
-    return composite.var(input, unbiased)
+    return ops.var_correction(input, dim=None, correction=int(unbiased))
 
 
 def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
@@ -2643,7 +2644,7 @@ def var_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var", "keepdim", 4)
     try:
-        return composite.var_dim(input, dim, unbiased, keepdim)
+        return ops.var_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
         raise explained(error, var_dim, (var_dim,), (input, dim, unbiased, keepdim), {}) from None
 
@@ -2666,7 +2667,7 @@ def var_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
         keepdim = bool_of(keepdim, "var", "keepdim", 4)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("var", input, out)
-    return composite.var_dim_out(input, dim, unbiased, keepdim, out=out)
+    return ops.var_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
 
 
 _var_correction_kernels = kernel_table("var.correction")
@@ -2766,7 +2767,7 @@ def std_default(input, unbiased=True):
         return raise_bad_argument(std_default, input, unbiased)
     if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "std", "unbiased", 2)
-    return composite.std(input, unbiased)
+    return ops.std_correction(input, dim=None, correction=int(unbiased))
 
 
 def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
@@ -2786,7 +2787,7 @@ def std_dim(input, dim, unbiased=True, keepdim=False, *, out=None):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std", "keepdim", 4)
     try:
-        return composite.std_dim(input, dim, unbiased, keepdim)
+        return ops.std_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
         raise explained(error, std_dim, (std_dim,), (input, dim, unbiased, keepdim), {}) from None
 
@@ -2809,7 +2810,7 @@ def std_dim_out(input, dim, unbiased=True, keepdim=False, *, out):
         keepdim = bool_of(keepdim, "std", "keepdim", 4)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("std", input, out)
-    return composite.std_dim_out(input, dim, unbiased, keepdim, out=out)
+    return ops.std_correction_out(input, dim=dim, correction=int(unbiased), keepdim=keepdim, out=out)
 
 
 _std_correction_kernels = kernel_table("std.correction")
@@ -3525,7 +3526,7 @@ def softmax(input, dim=..., dtype=None, *, out=None, axis=None):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "softmax", "dtype", 3)
     try:
-        return composite.softmax(input, dim, dtype)
+        return ops._softmax(input if dtype is None else input.to(dtype), dim, False)
     except CALL_ERRORS as error:
         raise explained(error, softmax, (softmax,), (input, dim, dtype), {}) from None
 
@@ -3544,7 +3545,7 @@ def softmax_out(input, dim, dtype=None, *, out):
         dtype = dtype_of(dtype, "softmax", "dtype", 3)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("softmax", input, out)
-    return composite.softmax_out(input, dim, dtype, out=out)
+    return ops._softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
 
 
 def _safe_softmax(input, dim=..., dtype=None, *, axis=None):
@@ -3746,7 +3747,7 @@ def log_softmax(input, dim=..., dtype=None, *, out=None, axis=None):
     if dtype is not None and type(dtype) is not Dtype:
         dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
     try:
-        return composite.log_softmax(input, dim, dtype)
+        return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False)
     except CALL_ERRORS as error:
         raise explained(error, log_softmax, (log_softmax,), (input, dim, dtype), {}) from None
 
@@ -3765,7 +3766,7 @@ def log_softmax_out(input, dim, dtype=None, *, out):
         dtype = dtype_of(dtype, "log_softmax", "dtype", 3)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("log_softmax", input, out)
-    return composite.log_softmax_out(input, dim, dtype, out=out)
+    return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False, out=out)
 
 
 _sort_default_kernels = kernel_table("sort")
@@ -3931,7 +3932,7 @@ def argsort_default(input, dim=-1, descending=False):
     if descending is not False and descending is not True:
         descending = bool_of(descending, "argsort", "descending", 3)
     try:
-        return composite.argsort(input, dim, descending)
+        return ops.sort(input, dim, descending)[1]
     except CALL_ERRORS as error:
         raise explained(error, argsort_default, (argsort_default,), (input, dim, descending), {}) from None
 
@@ -4026,7 +4027,7 @@ def argsort_stable(input, *, stable, dim=-1, descending=False, out=None):
     if descending is not False and descending is not True:
         descending = bool_of(descending, "argsort", "descending")
     try:
-        return composite.argsort_stable(input, stable=stable, dim=dim, descending=descending)
+        return ops.sort(input, dim=dim, descending=descending, stable=stable)[1]
     except CALL_ERRORS as error:
         raise explained(error, argsort_stable, (argsort_stable,), (input,), {"dim": dim}) from None
 
@@ -4268,11 +4269,17 @@ def norm_ScalarOpt_dtype(input, p, *, dtype):
         node.p = p
         node.kept = (save(input),)
     if node is not None:
-        result = recorded(node, composite.norm_dtype, input, p, dtype=dtype)
+        result = recorded(
+            node,
+            lambda input, p, dtype: ops.linalg_vector_norm(input, 2 if p is None else p, None, False, dtype=dtype),
+            input,
+            p,
+            dtype,
+        )
         node.kept += (save_output(node, result),)
         return result
     try:
-        return composite.norm_dtype(input, p, dtype=dtype)
+        return ops.linalg_vector_norm(input, 2 if p is None else p, None, False, dtype=dtype)
     except CALL_ERRORS as error:
         raise explained(error, norm_ScalarOpt_dtype, (norm_ScalarOpt_dtype,), (input, p), {}) from None
 
@@ -4310,11 +4317,21 @@ def norm_ScalarOpt_dim_dtype(input, p, dim, keepdim, *, dtype, out=None):
         node.keepdim = keepdim
         node.kept = (save(input),)
     if node is not None:
-        result = recorded(node, composite.norm_dim_dtype, input, p, dim, keepdim, dtype=dtype)
+        result = recorded(
+            node,
+            lambda input, p, dim, keepdim, dtype: ops.linalg_vector_norm(
+                input, 2 if p is None else p, dim, keepdim, dtype=dtype
+            ),
+            input,
+            p,
+            dim,
+            keepdim,
+            dtype,
+        )
         node.kept += (save_output(node, result),)
         return result
     try:
-        return composite.norm_dim_dtype(input, p, dim, keepdim, dtype=dtype)
+        return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
     except CALL_ERRORS as error:
         raise explained(
             error, norm_ScalarOpt_dim_dtype, (norm_ScalarOpt_dim_dtype,), (input, p, dim, keepdim), {}
@@ -4380,7 +4397,7 @@ def norm_ScalarOpt_dim_dtype_out(input, p, dim, keepdim, *, dtype, out):
         dtype = dtype_of(dtype, "norm", "dtype")
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("norm", input, out)
-    return composite.norm_dim_dtype_out(input, p, dim, keepdim, dtype=dtype, out=out)
+    return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype, out=out)
 
 
 def dist(input, other, p=2):
@@ -4408,11 +4425,11 @@ def dist(input, other, p=2):
             node.p = p
             node.kept = (save(other), save(input))
     if node is not None:
-        result = recorded(node, composite.dist, input, other, p)
+        result = recorded(node, lambda input, other, p: ops.norm(input - other, p), input, other, p)
         node.kept += (save_output(node, result),)
         return result
     try:
-        return composite.dist(input, other, p)
+        return ops.norm(input - other, p)
     except CALL_ERRORS as error:
         raise explained(error, dist, (dist,), (input, other, p), {}) from None
 
@@ -4757,7 +4774,7 @@ def count_nonzero_dim_IntList(input, dim, *more_dim):
     elif more_dim or type(dim) is not tuple or dim and type(dim[0]) is not int:
         dim = separate_ints_of(dim, more_dim, SEPARATE_INTS, "count_nonzero", "dim", 2)
     try:
-        return composite.count_nonzero_dims(input, dim)
+        return ops.sum(ops.ne(input, 0), dim)
     except CALL_ERRORS as error:
         raise explained(error, count_nonzero_dim_IntList, (count_nonzero_dim_IntList,), (input, dim), {}) from None
 
@@ -4806,7 +4823,7 @@ def std_mean_default(input, unbiased=True):
         return raise_bad_argument(std_mean_default, input, unbiased)
     if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "std_mean", "unbiased", 2)
-    return composite.std_mean(input, unbiased)
+    return ops.std_mean_correction(input, None, correction=int(unbiased), keepdim=False)
 
 
 def std_mean_dim(input, dim, unbiased=True, keepdim=False):
@@ -4824,7 +4841,7 @@ def std_mean_dim(input, dim, unbiased=True, keepdim=False):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "std_mean", "keepdim", 4)
     try:
-        return composite.std_mean_dim(input, dim, unbiased, keepdim)
+        return ops.std_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
         raise explained(error, std_mean_dim, (std_mean_dim,), (input, dim, unbiased, keepdim), {}) from None
 
@@ -4900,7 +4917,7 @@ def var_mean_default(input, unbiased=True):
         return raise_bad_argument(var_mean_default, input, unbiased)
     if unbiased is not False and unbiased is not True:
         unbiased = bool_of(unbiased, "var_mean", "unbiased", 2)
-    return composite.var_mean(input, unbiased)
+    return ops.var_mean_correction(input, None, correction=int(unbiased), keepdim=False)
 
 
 def var_mean_dim(input, dim, unbiased=True, keepdim=False):
@@ -4918,7 +4935,7 @@ def var_mean_dim(input, dim, unbiased=True, keepdim=False):
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "var_mean", "keepdim", 4)
     try:
-        return composite.var_mean_dim(input, dim, unbiased, keepdim)
+        return ops.var_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
     except CALL_ERRORS as error:
         raise explained(error, var_mean_dim, (var_mean_dim,), (input, dim, unbiased, keepdim), {}) from None
 
@@ -5109,7 +5126,7 @@ def msort(input, *, out=None):
         return msort_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(msort, input, out=out)
-    return composite.msort(input)
+    return ops.sort(input, 0)[0]
 
 
 def msort_out(input, *, out):
@@ -5300,7 +5317,7 @@ def trapz_dx(y, *, dx=1.0, dim=-1):
     if type(dim) is not int:
         dim = int_of(dim, "trapz", "dim")
     try:
-        return composite.trapz_dx(y, dx=dx, dim=dim)
+        return ops.trapezoid_dx(y, dx=dx, dim=dim)
     except CALL_ERRORS as error:
         raise explained(error, trapz_dx, (trapz_dx,), (y,), {"dim": dim}) from None
 

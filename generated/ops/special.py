@@ -15,10 +15,12 @@ from mindtorch._core.tensor import Tensor, as_operand, new_object, wrap
 from mindtorch._generated.nodes import special as nodes
 from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written, rebase
 from mindtorch.autograd._engine.node_base import next_sequence_nr
-from mindtorch.autograd._engine.outputs import recorded, refuse_grad, write_back
+from mindtorch.autograd._engine.outputs import recorded, refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import special as composite
+from mindtorch.composite.helpers import float_beside
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     explained,
@@ -626,9 +628,9 @@ def xlogy_Scalar_Self(input, other, *, out=None):
         node.self = input
         node.kept = (save(other),)
     if node is not None:
-        return recorded(node, composite.xlogy_scalar_self, input, other)
+        return recorded(node, lambda input, other: ops.xlogy(float_beside(input, other), other), input, other)
     try:
-        return composite.xlogy_scalar_self(input, other)
+        return ops.xlogy(float_beside(input, other), other)
     except CALL_ERRORS as error:
         raise explained(error, xlogy_Scalar_Self, (xlogy_Scalar_Self,), (input, other), {}) from None
 
@@ -645,7 +647,7 @@ def xlogy_Scalar_Self_out(input, other, *, out):
         input = scalar_of(input, "xlogy", "input", 1)
     if other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("xlogy", other, out)
-    return composite.xlogy_scalar_self_out(input, other, out=out)
+    return ops.xlogy(float_beside(input, other), other, out=out)
 
 
 def xlogy_Scalar_Other(input, other, *, out=None):
@@ -671,9 +673,9 @@ def xlogy_Scalar_Other(input, other, *, out=None):
         node.other = other
         node.kept = (save(input),)
     if node is not None:
-        return recorded(node, composite.xlogy_scalar_other, input, other)
+        return recorded(node, lambda input, other: ops.xlogy(input, float_beside(other, input)), input, other)
     try:
-        return composite.xlogy_scalar_other(input, other)
+        return ops.xlogy(input, float_beside(other, input))
     except CALL_ERRORS as error:
         raise explained(error, xlogy_Scalar_Other, (xlogy_Scalar_Other,), (input, other), {}) from None
 
@@ -706,7 +708,7 @@ def xlogy__Scalar_Other(input, other):
         return raise_bad_argument(xlogy__Scalar_Other, input, other)
     if type(other) is not int and type(other) is not float:
         other = scalar_of(other, "xlogy_", "other", 2)
-    return write_back(input, composite.xlogy_scalar_other(input, other))
+    return input.xlogy_(float_beside(other, input))
 
 
 def xlogy_(input, other):
@@ -736,7 +738,7 @@ def xlogy_Scalar_Other_out(input, other, *, out):
         other = scalar_of(other, "xlogy", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("xlogy", input, out)
-    return composite.xlogy_scalar_other_out(input, other, out=out)
+    return ops.xlogy(input, float_beside(other, input), out=out)
 
 
 _i0_kernels = kernel_table("i0")
@@ -1185,7 +1187,7 @@ def special_ndtr(input, *, out=None):
         return special_ndtr_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(special_ndtr, input, out=out)
-    return composite.ndtr(input)
+    return ops.mul_Scalar(ops.add_Scalar(ops.erf(ops.mul_Scalar(input, 0.5**0.5)), 1), 0.5)
 
 
 def special_ndtr_out(input, *, out):
@@ -1405,7 +1407,7 @@ def special_gammainc(input, other, *, out=None):
         return raise_bad_argument(special_gammainc, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(special_gammainc, input, other, out=out)
-    return composite.gammainc(input, other)
+    return ops.igamma(input, other)
 
 
 def special_gammainc_out(input, other, *, out):
@@ -1420,7 +1422,7 @@ def special_gammainc_out(input, other, *, out):
         return raise_bad_argument(special_gammainc_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_gammainc", input, other, out)
-    return composite.gammainc_out(input, other, out=out)
+    return ops.igamma(input, other, out=out)
 
 
 def special_gammaincc(input, other, *, out=None):
@@ -1433,7 +1435,7 @@ def special_gammaincc(input, other, *, out=None):
         return raise_bad_argument(special_gammaincc, input, other, out=out)
     if not isinstance(other, Tensor):
         return raise_bad_argument(special_gammaincc, input, other, out=out)
-    return composite.gammaincc(input, other)
+    return ops.igammac(input, other)
 
 
 def special_gammaincc_out(input, other, *, out):
@@ -1448,7 +1450,7 @@ def special_gammaincc_out(input, other, *, out):
         return raise_bad_argument(special_gammaincc_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_gammaincc", input, other, out)
-    return composite.gammaincc_out(input, other, out=out)
+    return ops.igammac(input, other, out=out)
 
 
 _special_airy_ai_kernels = kernel_table("special_airy_ai")
@@ -1986,9 +1988,9 @@ def special_xlog1py_self_scalar(input, other, *, out=None):
         node.self = input
         node.kept = (save(other),)
     if node is not None:
-        return recorded(node, composite.xlog1py_self_scalar, input, other)
+        return recorded(node, lambda input, other: ops.special_xlog1py(float_beside(input, other), other), input, other)
     try:
-        return composite.xlog1py_self_scalar(input, other)
+        return ops.special_xlog1py(float_beside(input, other), other)
     except CALL_ERRORS as error:
         raise explained(
             error, special_xlog1py_self_scalar, (special_xlog1py_self_scalar,), (input, other), {}
@@ -2007,7 +2009,7 @@ def special_xlog1py_self_scalar_out(input, other, *, out):
         input = scalar_of(input, "special_xlog1py", "input", 1)
     if other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_xlog1py", other, out)
-    return composite.xlog1py_self_scalar_out(input, other, out=out)
+    return ops.special_xlog1py(float_beside(input, other), other, out=out)
 
 
 def special_xlog1py_other_scalar(input, other, *, out=None):
@@ -2033,9 +2035,9 @@ def special_xlog1py_other_scalar(input, other, *, out=None):
         node.other = other
         node.kept = (save(input),)
     if node is not None:
-        return recorded(node, composite.xlog1py_other_scalar, input, other)
+        return recorded(node, lambda input, other: ops.special_xlog1py(input, float_beside(other, input)), input, other)
     try:
-        return composite.xlog1py_other_scalar(input, other)
+        return ops.special_xlog1py(input, float_beside(other, input))
     except CALL_ERRORS as error:
         raise explained(
             error, special_xlog1py_other_scalar, (special_xlog1py_other_scalar,), (input, other), {}
@@ -2083,7 +2085,7 @@ def special_xlog1py_other_scalar_out(input, other, *, out):
         other = scalar_of(other, "special_xlog1py", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_xlog1py", input, out)
-    return composite.xlog1py_other_scalar_out(input, other, out=out)
+    return ops.special_xlog1py(input, float_beside(other, input), out=out)
 
 
 _special_zeta_default_kernels = kernel_table("special_zeta")
@@ -2177,9 +2179,9 @@ def special_zeta_self_scalar(input, other, *, out=None):
         node.self = input
         node.kept = (save(other),)
     if node is not None:
-        return recorded(node, composite.zeta_self_scalar, input, other)
+        return recorded(node, lambda input, other: ops.special_zeta(float_beside(input, other), other), input, other)
     try:
-        return composite.zeta_self_scalar(input, other)
+        return ops.special_zeta(float_beside(input, other), other)
     except CALL_ERRORS as error:
         raise explained(error, special_zeta_self_scalar, (special_zeta_self_scalar,), (input, other), {}) from None
 
@@ -2196,7 +2198,7 @@ def special_zeta_self_scalar_out(input, other, *, out):
         input = scalar_of(input, "special_zeta", "input", 1)
     if other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_zeta", other, out)
-    return composite.zeta_self_scalar_out(input, other, out=out)
+    return ops.special_zeta(float_beside(input, other), other, out=out)
 
 
 def special_zeta_other_scalar(input, other, *, out=None):
@@ -2220,9 +2222,9 @@ def special_zeta_other_scalar(input, other, *, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge or None,)
     if node is not None:
-        return recorded(node, composite.zeta_other_scalar, input, other)
+        return recorded(node, lambda input, other: ops.special_zeta(input, float_beside(other, input)), input, other)
     try:
-        return composite.zeta_other_scalar(input, other)
+        return ops.special_zeta(input, float_beside(other, input))
     except CALL_ERRORS as error:
         raise explained(error, special_zeta_other_scalar, (special_zeta_other_scalar,), (input, other), {}) from None
 
@@ -2268,7 +2270,7 @@ def special_zeta_other_scalar_out(input, other, *, out):
         other = scalar_of(other, "special_zeta", "other", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_zeta", input, out)
-    return composite.zeta_other_scalar_out(input, other, out=out)
+    return ops.special_zeta(input, float_beside(other, input), out=out)
 
 
 _special_chebyshev_polynomial_t_default_kernels = kernel_table("special_chebyshev_polynomial_t")
@@ -4536,7 +4538,7 @@ def special_multigammaln(input, p, *, out=None):
     if type(p) is not int or not -(2**63) <= p < 2**63:
         p = int_of(p, "special_multigammaln", "p", 2)
     try:
-        return composite.multigammaln(input, p)
+        return ops.mvlgamma(input, p)
     except CALL_ERRORS as error:
         raise explained(error, special_multigammaln, (special_multigammaln,), (input, p), {}) from None
 
@@ -4553,7 +4555,7 @@ def special_multigammaln_out(input, p, *, out):
         p = int_of(p, "special_multigammaln", "p", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_multigammaln", input, out)
-    return composite.multigammaln_out(input, p, out=out)
+    return ops.mvlgamma(input, p, out=out)
 
 
 def special_expit(input, *, out=None):
@@ -4564,7 +4566,7 @@ def special_expit(input, *, out=None):
         return special_expit_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(special_expit, input, out=out)
-    return composite.expit(input)
+    return ops.sigmoid(input)
 
 
 def special_expit_out(input, *, out):
@@ -4577,4 +4579,4 @@ def special_expit_out(input, *, out):
         return raise_bad_argument(special_expit_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("special_expit", input, out)
-    return composite.expit_out(input, out=out)
+    return ops.sigmoid(input, out=out)

@@ -27,6 +27,7 @@ from mindtorch.autograd._engine.node_base import RefusingNode, next_sequence_nr
 from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_grad, refuse_unwritable
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import view as composite
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
@@ -78,7 +79,7 @@ def lift_fresh(input):
         return call(lift_fresh, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(lift_fresh, input)
-    return composite.lift_fresh(input)
+    return input
 
 
 def _local_scalar_dense(input):
@@ -87,7 +88,7 @@ def _local_scalar_dense(input):
         return call(_local_scalar_dense, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(_local_scalar_dense, input)
-    return composite.local_scalar_dense(input)
+    return input.item()
 
 
 _detach_kernels = kernel_table("detach")
@@ -247,7 +248,7 @@ def view_as(input, other):
         return raise_bad_argument(view_as, input, other)
     if not isinstance(other, Tensor):
         return raise_bad_argument(view_as, input, other)
-    return composite.view_as(input, other)
+    return input.view(other._mt_array.shape)
 
 
 _transpose_kernels = kernel_table("transpose.int")
@@ -439,7 +440,7 @@ def movedim_int(input, source, destination):
     if type(destination) is not int or not -(2**63) <= destination < 2**63:
         destination = int_of(destination, "movedim", "destination", 3)
     try:
-        return composite.movedim_int(input, source, destination)
+        return ops.movedim(input, (source,), (destination,))
     except CALL_ERRORS as error:
         raise explained(error, movedim_int, (movedim_int,), (input, source, destination), {}) from None
 
@@ -499,7 +500,7 @@ def expand_as(input, other):
         return raise_bad_argument(expand_as, input, other)
     if not isinstance(other, Tensor):
         return raise_bad_argument(expand_as, input, other)
-    return composite.expand_as(input, other)
+    return input.expand(other._mt_array.shape)
 
 
 def broadcast_to(input, size, *more_size):
@@ -513,7 +514,7 @@ def broadcast_to(input, size, *more_size):
     elif more_size or type(size) is not tuple or size and type(size[0]) is not int:
         size = separate_ints_of(size, more_size, SEPARATE_INTS, "broadcast_to", "size", 2)
     try:
-        return composite.broadcast_to(input, size)
+        return input.expand(size)
     except CALL_ERRORS as error:
         raise explained(error, broadcast_to, (broadcast_to,), (input, size), {}) from None
 
@@ -997,7 +998,7 @@ def split_sizes(input, split_size, dim=0):
     if type(dim) is not int:
         dim = int_of(dim, "split", "dim", 3)
     try:
-        return composite.split_sizes(input, split_size, dim)
+        return input.split_with_sizes(split_size, dim)
     except CALL_ERRORS as error:
         raise explained(error, split_sizes, (split_sizes,), (input, split_size, dim), {}) from None
 
@@ -1456,7 +1457,7 @@ def real(input):
         return call(real, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(real, input)
-    return composite.real(input)
+    return ops.view_as_real(input).select(-1, 0) if input.is_complex() else input
 
 
 def imag(input):
@@ -1517,7 +1518,7 @@ def swapaxes(input, axis0, axis1):
     if type(axis1) is not int or not -(2**63) <= axis1 < 2**63:
         axis1 = int_of(axis1, "swapaxes", "axis1", 3)
     try:
-        return composite.swapaxes(input, axis0, axis1)
+        return input.transpose(axis0, axis1)
     except CALL_ERRORS as error:
         raise explained(error, swapaxes, (swapaxes,), (input, axis0, axis1), {}) from None
 
@@ -1532,7 +1533,7 @@ def swapaxes_(input, axis0, axis1):
         axis0 = int_of(axis0, "swapaxes_", "axis0", 2)
     if type(axis1) is not int or not -(2**63) <= axis1 < 2**63:
         axis1 = int_of(axis1, "swapaxes_", "axis1", 3)
-    return composite.swapaxes_(input, axis0, axis1)
+    return input.transpose_(axis0, axis1)
 
 
 def swapdims(input, dim0, dim1):
@@ -1546,7 +1547,7 @@ def swapdims(input, dim0, dim1):
     if type(dim1) is not int:
         dim1 = int_of(dim1, "swapdims", "dim1", 3)
     try:
-        return composite.swapdims(input, dim0, dim1)
+        return input.transpose(dim0, dim1)
     except CALL_ERRORS as error:
         raise explained(error, swapdims, (swapdims,), (input, dim0, dim1), {}) from None
 
@@ -1561,7 +1562,7 @@ def swapdims_(input, dim0, dim1):
         dim0 = int_of(dim0, "swapdims_", "dim0", 2)
     if type(dim1) is not int:
         dim1 = int_of(dim1, "swapdims_", "dim1", 3)
-    return composite.swapdims_(input, dim0, dim1)
+    return input.transpose_(dim0, dim1)
 
 
 def adjoint(input):
@@ -1600,7 +1601,7 @@ def moveaxis_int(input, source, destination):
     if type(destination) is not int or not -(2**63) <= destination < 2**63:
         destination = int_of(destination, "moveaxis", "destination", 3)
     try:
-        return composite.movedim_int(input, source, destination)
+        return ops.movedim(input, (source,), (destination,))
     except CALL_ERRORS as error:
         raise explained(error, moveaxis_int, (moveaxis_int,), (input, source, destination), {}) from None
 
@@ -1626,7 +1627,7 @@ def ravel(input):
         return call(ravel, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(ravel, input)
-    return composite.ravel(input)
+    return input.contiguous().view((-1,))
 
 
 def reshape_as(input, other):
@@ -1637,7 +1638,7 @@ def reshape_as(input, other):
         return raise_bad_argument(reshape_as, input, other)
     if not isinstance(other, Tensor):
         return raise_bad_argument(reshape_as, input, other)
-    return composite.reshape_as(input, other)
+    return input.reshape(other._mt_array.shape)
 
 
 def tensor_split_sections(input, sections, dim=0):
@@ -2017,9 +2018,11 @@ def view_copy_default(input, size, *, out=None):
         node.next_edges = (edge or None,)
         node.self_shape = input.shape
     if node is not None:
-        return recorded(node, composite.view_copy, input, size)
+        return recorded(
+            node, lambda input, size: ops.reshape(input, size).clone(memory_format=contiguous_format), input, size
+        )
     try:
-        return composite.view_copy(input, size)
+        return ops.reshape(input, size).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         raise explained(error, view_copy_default, (view_copy_default,), (input, size), {}) from None
 
@@ -2246,9 +2249,15 @@ def expand_copy(input, size, *, implicit=False, out=None):
         node.sequence_nr = next_sequence_nr()
         node.next_edges = (edge or None,)
     if node is not None:
-        return recorded(node, composite.expand_copy, input, size, implicit=implicit)
+        return recorded(
+            node,
+            lambda input, size, implicit: input.expand(size, implicit=implicit).clone(memory_format=contiguous_format),
+            input,
+            size,
+            implicit,
+        )
     try:
-        return composite.expand_copy(input, size, implicit=implicit)
+        return input.expand(size, implicit=implicit).clone(memory_format=contiguous_format)
     except CALL_ERRORS as error:
         raise explained(error, expand_copy, (expand_copy,), (input, size), {}) from None
 

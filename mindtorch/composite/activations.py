@@ -49,19 +49,6 @@ def prelu_kernel_backward(grad_output: Tensor, input: Tensor, weight: Tensor) ->
     return of_input, ops.where(positive, 0, of_weight)
 
 
-# The constants for which mean 0 and variance 1 stay as they are from layer to layer.
-_SELU_ALPHA = 1.6732632423543772848170429916717
-_SELU_SCALE = 1.0507009873554804934193349852946
-
-
-def selu(input: Tensor) -> Tensor:
-    return ops.elu(input, _SELU_ALPHA, _SELU_SCALE)
-
-
-def selu_(input: Tensor) -> Tensor:
-    return ops.elu_(input, _SELU_ALPHA, _SELU_SCALE)
-
-
 # -------------------- gates --------------------
 
 
@@ -105,12 +92,8 @@ def _halves(input: Tensor, dim: int) -> tuple[Tensor, ...]:
 # -------------------- the logarithm of the sigmoid --------------------
 
 
-def log_sigmoid(input: Tensor) -> Tensor:
-    return ops.log_sigmoid_forward(input)[0]
-
-
 def log_sigmoid_out(input: Tensor, out: Tensor) -> Tensor:
-    result = log_sigmoid(input)
+    result = ops.log_sigmoid(input)
     if out.dtype is not result.dtype:
         raise RuntimeError(f"expected scalar type {result.dtype.storage_name} but found {out.dtype.storage_name}")
     return write_out(out, result)

@@ -52,10 +52,6 @@ def cumulative_trapezoid_x(y: Tensor, x: Tensor, dim: int = -1) -> Tensor:
     return ops.div_Scalar(((_left(y, dim) + _right(y, dim)) * widths).cumsum(dim), 2.0)
 
 
-def trapz_dx(y: Tensor, dx: float = 1.0, dim: int = -1) -> Tensor:
-    return trapezoid_dx(y, dx, dim)
-
-
 def _without_dim(y: Tensor, dim: int) -> Tensor:
     sizes = [size for place, size in enumerate(y.shape) if place != dim % y.ndim]
     return ops.zeros(sizes, dtype=y.dtype, device=y.device)

@@ -17,6 +17,15 @@ from mindtorch.dispatch import ops
 Function = Callable[..., Any]
 
 
+def functional(name: str) -> Function:
+    """The function of an op, which is there once all modules of ops are."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return getattr(ops, name)(*args, **kwargs)
+
+    return function
+
+
 def of_op(name: str) -> Function:
     """The form of the op that another op is a second name of."""
 

@@ -15,18 +15,14 @@ from mindtorch.composite import out_forms
 from mindtorch.composite.activations import glu as glu
 from mindtorch.composite.activations import glu_backward as glu_backward
 from mindtorch.composite.activations import glu_out as glu_out
-from mindtorch.composite.activations import log_sigmoid as log_sigmoid
 from mindtorch.composite.activations import log_sigmoid_forward as log_sigmoid_forward
 from mindtorch.composite.activations import log_sigmoid_out as log_sigmoid_out
 from mindtorch.composite.activations import prelu as prelu
 from mindtorch.composite.activations import prelu_kernel_backward as prelu_kernel_backward
-from mindtorch.composite.activations import selu as selu
-from mindtorch.composite.activations import selu_ as selu_
 from mindtorch.composite.random_slopes import rrelu as rrelu
 from mindtorch.composite.random_slopes import rrelu_ as rrelu_
 from mindtorch.composite.random_slopes import rrelu_with_noise as rrelu_with_noise
 from mindtorch.composite.random_slopes import rrelu_with_noise_backward as rrelu_with_noise_backward
-from mindtorch.composite.wrapped_numbers import beside
 from mindtorch.dispatch import ops
 
 Number = bool | int | float | complex
@@ -35,55 +31,7 @@ Number = bool | int | float | complex
 # -------------------- a number as the second operand --------------------
 
 
-def sub_scalar(input: Tensor, other: Number, alpha: Number = 1) -> Tensor:
-    return ops.sub(input, other, alpha=alpha)
-
-
-def sub_scalar_(input: Tensor, other: Number, alpha: Number = 1) -> Tensor:
-    return input.sub_(other, alpha=alpha)
-
-
-def mul_scalar(input: Tensor, other: Number) -> Tensor:
-    return ops.mul(input, other)
-
-
-def mul_scalar_(input: Tensor, other: Number) -> Tensor:
-    return input.mul_(other)
-
-
-def div_scalar(input: Tensor, other: Number) -> Tensor:
-    return ops.div(input, other)
-
-
-def div_scalar_(input: Tensor, other: Number) -> Tensor:
-    return input.div_(other)
-
-
-def div_scalar_mode(input: Tensor, other: Number, rounding_mode: str | None) -> Tensor:
-    return ops.div(input, other, rounding_mode=rounding_mode)
-
-
-def div_scalar_mode_(input: Tensor, other: Number, rounding_mode: str | None) -> Tensor:
-    return input.div_(other, rounding_mode=rounding_mode)
-
-
-def floor_divide_scalar(input: Tensor, other: Number) -> Tensor:
-    return ops.floor_divide(input, other)
-
-
 # -------------------- a number as the first operand --------------------
-
-
-def remainder_scalar_tensor(input: Number, other: Tensor) -> Tensor:
-    return ops.remainder(beside(input, other), other)
-
-
-def where_scalar_self(condition: Tensor, input: Number, other: Tensor) -> Tensor:
-    return ops.where(condition, _chosen(input, other), other)
-
-
-def where_scalar_other(condition: Tensor, input: Tensor, other: Number) -> Tensor:
-    return ops.where(condition, input, _chosen(other, input))
 
 
 def _chosen(number: Number, tensor: Tensor) -> Tensor:
@@ -97,43 +45,7 @@ def where_scalar(condition: Tensor, input: Number, other: Number) -> Tensor:
     return ops.where(condition, *chosen)
 
 
-def bitwise_left_shift_scalar_tensor(input: Number, other: Tensor) -> Tensor:
-    return ops.bitwise_left_shift(beside(input, other), other)
-
-
-def bitwise_right_shift_scalar_tensor(input: Number, other: Tensor) -> Tensor:
-    return ops.bitwise_right_shift(beside(input, other), other)
-
-
-def bitwise_and_scalar_tensor(input: Number, other: Tensor) -> Tensor:
-    return ops.bitwise_and(beside(input, other), other)
-
-
-def bitwise_or_scalar_tensor(input: Number, other: Tensor) -> Tensor:
-    return ops.bitwise_or(beside(input, other), other)
-
-
-def bitwise_xor_scalar_tensor(input: Number, other: Tensor) -> Tensor:
-    return ops.bitwise_xor(beside(input, other), other)
-
-
 # -------------------- other ops --------------------
-
-
-def square(input: Tensor) -> Tensor:
-    return ops.pow(input, 2)
-
-
-def square_(input: Tensor) -> Tensor:
-    return input.pow_(2)
-
-
-def square_out(input: Tensor, out: Tensor) -> Tensor:
-    return ops.pow(input, 2, out=out)
-
-
-def conj_physical(input: Tensor) -> Tensor:
-    return ops._conj_physical(input) if input.is_complex() else input
 
 
 def conj_physical_(input: Tensor) -> Tensor:
@@ -198,193 +110,8 @@ def _unfit(role: str, tensor: Tensor, dtype: Dtype) -> RuntimeError:
 
 # -------------------- second names --------------------
 
-absolute_out = out_forms.of_op("abs")
-negative_out = out_forms.of_op("neg")
-fix_out = out_forms.of_op("trunc")
-clip_out = out_forms.of_op("clamp")
-multiply_out = out_forms.of_op("mul")
-subtract_out = out_forms.of_op("sub")
-divide_out = out_forms.of_op("div")
-divide_mode_out = out_forms.of_op("div")
-arctan2_out = out_forms.of_op("atan2")
-arcsin_out = out_forms.of_op("asin")
-arccos_out = out_forms.of_op("acos")
-arctan_out = out_forms.of_op("atan")
-arcsinh_out = out_forms.of_op("asinh")
-arccosh_out = out_forms.of_op("acosh")
-arctanh_out = out_forms.of_op("atanh")
-greater_out = out_forms.of_op("gt")
-greater_equal_out = out_forms.of_op("ge")
-less_out = out_forms.of_op("lt")
-less_equal_out = out_forms.of_op("le")
-not_equal_out = out_forms.of_op("ne")
-
-
-def absolute(input: Tensor) -> Tensor:
-    return ops.abs(input)
-
-
-def absolute_(input: Tensor) -> Tensor:
-    return input.abs_()
-
-
-def negative(input: Tensor) -> Tensor:
-    return ops.neg(input)
-
-
-def negative_(input: Tensor) -> Tensor:
-    return input.neg_()
-
-
-def fix(input: Tensor) -> Tensor:
-    return ops.trunc(input)
-
-
-def fix_(input: Tensor) -> Tensor:
-    return input.trunc_()
-
-
-def clip(input: Tensor, min: Tensor | Number | None, max: Tensor | Number | None) -> Tensor:
-    return ops.clamp(input, min, max)
-
-
-def clip_(input: Tensor, min: Tensor | Number | None, max: Tensor | Number | None) -> Tensor:
-    return input.clamp_(min, max)
-
-
-def multiply(input: Tensor, other: Tensor) -> Tensor:
-    return ops.mul(input, other)
-
-
-def multiply_(input: Tensor, other: Tensor) -> Tensor:
-    return input.mul_(other)
-
-
-def subtract(input: Tensor, other: Tensor, alpha: Number) -> Tensor:
-    return ops.sub(input, other, alpha=alpha)
-
-
-def subtract_(input: Tensor, other: Tensor, alpha: Number) -> Tensor:
-    return input.sub_(other, alpha=alpha)
-
-
-def divide(input: Tensor, other: Tensor) -> Tensor:
-    return ops.div(input, other)
-
-
-def divide_(input: Tensor, other: Tensor) -> Tensor:
-    return input.div_(other)
-
-
-def divide_mode(input: Tensor, other: Tensor, rounding_mode: str | None) -> Tensor:
-    return ops.div(input, other, rounding_mode=rounding_mode)
-
-
-def divide_mode_(input: Tensor, other: Tensor, rounding_mode: str | None) -> Tensor:
-    return input.div_(other, rounding_mode=rounding_mode)
-
-
-def arctan2(input: Tensor, other: Tensor) -> Tensor:
-    return ops.atan2(input, other)
-
-
-def arctan2_(input: Tensor, other: Tensor) -> Tensor:
-    return input.atan2_(other)
-
-
-def arcsin(input: Tensor) -> Tensor:
-    return ops.asin(input)
-
-
-def arcsin_(input: Tensor) -> Tensor:
-    return input.asin_()
-
-
-def arccos(input: Tensor) -> Tensor:
-    return ops.acos(input)
-
-
-def arccos_(input: Tensor) -> Tensor:
-    return input.acos_()
-
-
-def arctan(input: Tensor) -> Tensor:
-    return ops.atan(input)
-
-
-def arctan_(input: Tensor) -> Tensor:
-    return input.atan_()
-
-
-def arcsinh(input: Tensor) -> Tensor:
-    return ops.asinh(input)
-
-
-def arcsinh_(input: Tensor) -> Tensor:
-    return input.asinh_()
-
-
-def arccosh(input: Tensor) -> Tensor:
-    return ops.acosh(input)
-
-
-def arccosh_(input: Tensor) -> Tensor:
-    return input.acosh_()
-
-
-def arctanh(input: Tensor) -> Tensor:
-    return ops.atanh(input)
-
-
-def arctanh_(input: Tensor) -> Tensor:
-    return input.atanh_()
-
-
-def greater(input: Tensor, other: Tensor) -> Tensor:
-    return ops.gt(input, other)
-
-
-def greater_(input: Tensor, other: Tensor | Number) -> Tensor:
-    return input.gt_(other)
-
-
-def greater_equal(input: Tensor, other: Tensor) -> Tensor:
-    return ops.ge(input, other)
-
-
-def greater_equal_(input: Tensor, other: Tensor | Number) -> Tensor:
-    return input.ge_(other)
-
-
-def less(input: Tensor, other: Tensor) -> Tensor:
-    return ops.lt(input, other)
-
-
-def less_(input: Tensor, other: Tensor | Number) -> Tensor:
-    return input.lt_(other)
-
-
-def less_equal(input: Tensor, other: Tensor) -> Tensor:
-    return ops.le(input, other)
-
-
-def less_equal_(input: Tensor, other: Tensor | Number) -> Tensor:
-    return input.le_(other)
-
-
-def not_equal(input: Tensor, other: Tensor) -> Tensor:
-    return ops.ne(input, other)
-
-
-def not_equal_(input: Tensor, other: Tensor | Number) -> Tensor:
-    return input.ne_(other)
-
 
 # -------------------- questions about each element --------------------
-
-
-def isreal(input: Tensor) -> Tensor:
-    return ops.eq(ops.imag(input), 0) if input.is_complex() else ops.ones_like(input, dtype=boolean)
 
 
 def isfinite(input: Tensor) -> Tensor:

@@ -24,7 +24,6 @@ from mindtorch.composite.integrals import gradient_scalar_dims as gradient_scala
 from mindtorch.composite.integrals import gradient_unit_dims as gradient_unit_dims
 from mindtorch.composite.integrals import trapezoid_dx as trapezoid_dx
 from mindtorch.composite.integrals import trapezoid_x as trapezoid_x
-from mindtorch.composite.integrals import trapz_dx as trapz_dx
 from mindtorch.composite.point_histograms import histogramdd_bin_edges as histogramdd_bin_edges
 from mindtorch.composite.point_histograms import histogramdd_from_bin_cts as histogramdd_from_bin_cts
 from mindtorch.composite.quantiles import nanquantile as nanquantile
@@ -37,7 +36,6 @@ from mindtorch.composite.quantiles import quantile_number_out as quantile_number
 from mindtorch.composite.quantiles import quantile_out as quantile_out
 from mindtorch.composite.statistics import corrcoef as corrcoef
 from mindtorch.composite.statistics import cov as cov
-from mindtorch.composite.statistics import dist as dist
 from mindtorch.composite.statistics import renorm as renorm
 from mindtorch.composite.statistics import renorm_ as renorm_
 from mindtorch.composite.statistics import renorm_out as renorm_out
@@ -49,27 +47,7 @@ Dims = int | Sequence[int] | None
 # -------------------- extremes and order --------------------
 
 
-def max_other(input: Tensor, other: Tensor) -> Tensor:
-    return ops.maximum(input, other)
-
-
-def min_other(input: Tensor, other: Tensor) -> Tensor:
-    return ops.minimum(input, other)
-
-
-max_other_out = out_forms.of_op("maximum")
-min_other_out = out_forms.of_op("minimum")
-
-
-def argsort(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
-    return ops.sort(input, dim, descending)[1]
-
-
-def argsort_stable(input: Tensor, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
-    return ops.sort(input, dim=dim, descending=descending, stable=stable)[1]
-
-
-argsort_stable_out = out_forms.of_same_dtype(argsort_stable)
+argsort_stable_out = out_forms.of_same_dtype(out_forms.functional("argsort_stable"))
 
 
 # -------------------- truth --------------------
@@ -116,70 +94,16 @@ def _truth_over(reduce: Any, input: Tensor, dim: Sequence[int] | None, keepdim: 
 # -------------------- spread --------------------
 
 
-def var(input: Tensor, unbiased: bool = True) -> Tensor:
-    return ops.var_correction(input, dim=None, correction=int(unbiased))
-
-
-def var_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Tensor:
-    return ops.var_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
-
-
-def var_dim_out(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False, *, out: Tensor) -> Tensor:
-    return ops.var_correction_out(input, dim, correction=int(unbiased), keepdim=keepdim, out=out)
-
-
-def std(input: Tensor, unbiased: bool = True) -> Tensor:
-    return ops.std_correction(input, dim=None, correction=int(unbiased))
-
-
-def std_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Tensor:
-    return ops.std_correction(input, dim=dim, correction=int(unbiased), keepdim=keepdim)
-
-
-def std_dim_out(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False, *, out: Tensor) -> Tensor:
-    return ops.std_correction_out(input, dim, correction=int(unbiased), keepdim=keepdim, out=out)
-
-
 # -------------------- softmax --------------------
-
-
-def softmax(input: Tensor, dim: int, dtype: Dtype | None = None) -> Tensor:
-    return ops._softmax(input if dtype is None else input.to(dtype), dim, False)
 
 
 def safe_softmax(input: Tensor, dim: int, dtype: Dtype | None = None) -> Tensor:
     """The softmax, and zero instead of nan where everything is masked by -inf."""
     blocked = (input == -math.inf).all(dim, keepdim=True)  # twice, for the gradient of nan is nan
-    return softmax(input.masked_fill(blocked, 0.0), dim, dtype).masked_fill(blocked, 0.0)
-
-
-def log_softmax(input: Tensor, dim: int, dtype: Dtype | None = None) -> Tensor:
-    return ops._log_softmax(input if dtype is None else input.to(dtype), dim, False)
-
-
-def softmax_out(input: Tensor, dim: int, dtype: Dtype | None = None, *, out: Tensor) -> Tensor:
-    return ops._softmax_out(input if dtype is None else input.to(dtype), dim, False, out=out)
-
-
-def log_softmax_out(input: Tensor, dim: int, dtype: Dtype | None = None, *, out: Tensor) -> Tensor:
-    return ops._log_softmax_out(input if dtype is None else input.to(dtype), dim, False, out=out)
+    return ops.softmax(input.masked_fill(blocked, 0.0), dim, dtype).masked_fill(blocked, 0.0)
 
 
 # -------------------- norms and counts --------------------
-
-
-def norm_dtype(input: Tensor, p: float | None, dtype: Dtype) -> Tensor:
-    return ops.linalg_vector_norm(input, 2 if p is None else p, None, False, dtype=dtype)
-
-
-def norm_dim_dtype(input: Tensor, p: float | None, dim: Sequence[int], keepdim: bool, dtype: Dtype) -> Tensor:
-    return ops.linalg_vector_norm(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
-
-
-def norm_dim_dtype_out(
-    input: Tensor, p: float | None, dim: Sequence[int], keepdim: bool, dtype: Dtype, *, out: Tensor
-) -> Tensor:
-    return ops.linalg_vector_norm_out(input, 2 if p is None else p, dim, keepdim, dtype=dtype, out=out)
 
 
 def norm(input: Tensor, p: float = 2) -> Tensor:
@@ -210,27 +134,7 @@ def count_nonzero(input: Tensor, dim: int | None = None) -> Tensor:
     return ops.sum(nonzero) if dim is None else ops.sum(nonzero, [dim])
 
 
-def count_nonzero_dims(input: Tensor, dim: Sequence[int]) -> Tensor:
-    return ops.sum(ops.ne(input, 0), dim)
-
-
 # -------------------- several statistics --------------------
-
-
-def std_mean(input: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]:
-    return ops.std_mean_correction(input, None, correction=int(unbiased), keepdim=False)
-
-
-def std_mean_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    return ops.std_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
-
-
-def var_mean(input: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]:
-    return ops.var_mean_correction(input, None, correction=int(unbiased), keepdim=False)
-
-
-def var_mean_dim(input: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    return ops.var_mean_correction(input, dim, correction=int(unbiased), keepdim=keepdim)
 
 
 # -------------------- without NaN --------------------
@@ -262,12 +166,8 @@ def nanmean_out(input: Tensor, dim: Dims, keepdim: bool, dtype: Dtype | None, ou
 # -------------------- neighbours and order --------------------
 
 
-def msort(input: Tensor) -> Tensor:
-    return ops.sort(input, 0)[0]
-
-
 def msort_out(input: Tensor, out: Tensor) -> Tensor:
-    result = msort(input)
+    result = ops.msort(input)
     out_forms.check_dtype(result, out)
     written: Tensor = write_out(out, result)
     return written

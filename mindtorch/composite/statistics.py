@@ -111,10 +111,6 @@ def corrcoef(input: Tensor) -> Tensor:
 # -------------------- norms --------------------
 
 
-def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
-    return ops.norm(input - other, p)
-
-
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Each part along a dimension is scaled down to a norm, if it has a larger one."""
     _check_renorm(input, p, maxnorm)

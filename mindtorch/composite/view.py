@@ -45,20 +45,6 @@ def _is_recorded_outside(tensor):
     return edge_of(tensor) is not None
 
 
-def lift_fresh(input):
-    """What dispatch modes see of a tensor that was made of a Python value."""
-    return input
-
-
-def local_scalar_dense(input):
-    """What dispatch modes see of `item()`."""
-    return input.item()
-
-
-def view_as(input, other):
-    return input.view(other._mt_array.shape)
-
-
 def flatten(input, start_dim, end_dim):
     array = input._mt_array
     if start_dim == 0 and end_dim == -1 and array.ndim > 1:
@@ -118,14 +104,6 @@ def contiguous(input, memory_format):
 # -------------------- expanding --------------------
 
 
-def expand_as(input, other):
-    return input.expand(other._mt_array.shape)
-
-
-def broadcast_to(input, size):
-    return input.expand(size)
-
-
 # -------------------- dimensions moved --------------------
 
 
@@ -155,10 +133,6 @@ def movedim(input, source, destination):
     moved = dict(zip(destinations, sources, strict=True))
     others = iter([dim for dim in range(ndim) if dim not in sources])
     return input.permute(tuple([moved[dim] if dim in moved else next(others) for dim in range(ndim)]))
-
-
-def movedim_int(input, source, destination):
-    return movedim(input, (source,), (destination,))
 
 
 def _distinct_dims(name: str, dims: Sequence[int], ndim: int) -> list[int]:
@@ -191,10 +165,6 @@ def narrow_tensor(input, dim, start, length):
     return narrow(input, dim, start.item(), length)
 
 
-def split_sizes(input, split_size, dim):
-    return input.split_with_sizes(split_size, dim)
-
-
 def chunk(input, chunks, dim) -> tuple[Tensor, ...]:
     size = chunk_size(input, chunks, dim)
     if not size:  # split could not know how many parts there are
@@ -206,10 +176,6 @@ def chunk(input, chunks, dim) -> tuple[Tensor, ...]:
 # -------------------- complex numbers --------------------
 
 
-def real(input):
-    return ops.view_as_real(input).select(-1, 0) if input.is_complex() else input
-
-
 def imag(input):
     if not input.is_complex():
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
@@ -219,34 +185,10 @@ def imag(input):
 # -------------------- second names --------------------
 
 
-def swapaxes(input, axis0, axis1):
-    return input.transpose(axis0, axis1)
-
-
-def swapdims(input, dim0, dim1):
-    return input.transpose(dim0, dim1)
-
-
-def swapaxes_(input, axis0, axis1):
-    return input.transpose_(axis0, axis1)
-
-
-def swapdims_(input, dim0, dim1):
-    return input.transpose_(dim0, dim1)
-
-
 def adjoint(input):
     if input.ndim == 1:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return input.transpose(-2, -1).conj() if input.ndim else input.conj()
-
-
-def ravel(input):
-    return input.contiguous().view((-1,))
-
-
-def reshape_as(input, other):
-    return input.reshape(other._mt_array.shape)
 
 
 # -------------------- parts at given places --------------------
@@ -371,11 +313,6 @@ def _written(shown: Tensor, out: Tensor) -> Tensor:
     return write_out(out, shown.clone(memory_format=contiguous_format))
 
 
-def view_copy(input: Tensor, size: Sequence[int]) -> Tensor:
-    """Unlike a view, a copy in another shape is one of any strides."""
-    return ops.reshape(input, size).clone(memory_format=contiguous_format)
-
-
 def view_copy_out(input: Tensor, size: Sequence[int], out: Tensor) -> Tensor:
     return _written(ops.reshape(input, size), out)
 
@@ -437,10 +374,6 @@ unsqueeze_copy_out = _copy_into("unsqueeze")
 view_as_complex_copy_out = _copy_into("view_as_complex")
 view_as_real_copy_out = _copy_into("view_as_real")
 view_copy_dtype_out = _copy_into("view")
-
-
-def expand_copy(input, size, implicit):
-    return input.expand(size, implicit=implicit).clone(memory_format=contiguous_format)
 
 
 def expand_copy_out(input, size, implicit, out):

@@ -60,6 +60,7 @@ CHANGES = {
     "factory": replaced("  factory: true\n", ""),
     "dispatch": replaced("dispatch: {CPU: cat}", "dispatch: {CPU: concatenate}"),
     "composite": replaced("  composite: square\n", "  composite: squared\n"),
+    "decomposition": replaced("  composite: square\n", "  decomposition: mul(self, self)\n"),
     "aclnn": replaced("aclnnMul(self, other, out)", "aclnnMuls(self, other, out)"),
     "tags": of_exp("  tags: core\n"),
     "autocast": of_exp("  autocast: fp32\n"),

@@ -123,6 +123,12 @@ ENTRIES = {
         ["composite: halve"],
         [],
     ),
+    "an expression": (
+        "halve(Tensor self) -> Tensor",
+        {"composite": True, "decomposition": "exp(self)"},
+        ["decomposition: exp(self)"],
+        [],
+    ),
     "text that YAML would misread": (
         "tell(Tensor self, str text='a: b') -> Tensor",
         {},
@@ -556,6 +562,20 @@ def test_command_has_no_notes_on_other_ops(project, capsys):
     assert "note: " not in capsys.readouterr().out
     assert main(["write"], project) == 0
     assert "note: exp has no CPU kernel 'exp'" in capsys.readouterr().out
+
+
+def test_decomposition_needs_no_function(project):
+    assert main(["new", "halve(Tensor self) -> Tensor", "--decomposition", "exp(self)"], project) == 0
+    assert "  decomposition: exp(self)\n" in (project / "ops.yaml").read_text()
+    assert not (project / "mindtorch/composite/pointwise.py").exists()
+    assert "return ops.exp(input)" in (project / "generated/ops/pointwise.py").read_text()
+
+
+def test_wrong_decomposition_is_refused(project, capsys):
+    before = (project / "ops.yaml").read_text()
+    assert main(["new", "halve(Tensor self) -> Tensor", "--decomposition", "exp(sefl)"], project) == 3
+    assert "error[E061] unknown name 'sefl'" in capsys.readouterr().err
+    assert (project / "ops.yaml").read_text() == before
 
 
 def test_composite_function_goes_to_a_new_file(project):

@@ -149,8 +149,9 @@ CASES = (
         - func: abs(Tensor self) -> Tensor
           family: pointwise
         """,
-        "ops.yaml:1:3: error[E031] abs has neither 'dispatch' nor 'composite'",
-        "name its kernels (dispatch) or the function that is made of other ops (composite)",
+        "ops.yaml:1:3: error[E031] abs has no 'dispatch', 'composite' or 'decomposition'",
+        "name its kernels (dispatch), or write it in other ops: as an expression (decomposition) or a function "
+        "(composite)",
     ),
     Case(
         "view without alias",

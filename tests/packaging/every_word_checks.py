@@ -260,6 +260,19 @@ def check_composites(ops):
     check_gradients(ops.one_node, matrix(), matrix() + 1)
 
 
+@shows("decomposition")
+def check_decompositions(ops):
+    """What `product` gives is the product with a number, times that number; an overload is called by its own name."""
+    expected = torch.mul(ops.halves(matrix()), 9)
+    check_gradients(lambda x: ops.expression_of(x, 3), matrix())
+    assert ops.expression_of(matrix(), 3).tolist() == expected.tolist()
+    out = torch.empty(0)
+    assert ops.expression_of(matrix(), 3, out=out) is out and out.tolist() == expected.tolist()
+    assert ops.expression_of_(matrix(), 3).tolist() == expected.tolist()
+    powers = ops.expression_of(matrix(), twice=True)
+    assert powers.dtype is torch.float64 and powers.tolist() == ops.halves(ops.power(matrix())).tolist()
+
+
 @shows("autocast_npu", *[f"autocast_npu: {policy}" for policy in AUTOCAST_NPU])
 def check_autocast_npu(ops):
     """With the CPU in the place of an NPU."""

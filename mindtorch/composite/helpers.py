@@ -9,10 +9,10 @@ from mindtorch._core.promotion import int_to_float, result_type
 from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 
-Number = bool | int | float | complex
+_Number = bool | int | float | complex
 
 
-def beside(number: Number, tensor: Tensor) -> Tensor:
+def number_beside(number: _Number, tensor: Tensor) -> Tensor:
     """The number as a 0-dim tensor that promotes with `tensor` as the number itself does.
 
     It is converted as elements are, so that any number will do: those too large for an integral dtype wrap around.
@@ -20,16 +20,21 @@ def beside(number: Number, tensor: Tensor) -> Tensor:
     return _converted(number, tensor, result_type(tensor, number))
 
 
-def float_beside(number: Number, tensor: Tensor) -> Tensor:
+def float_beside(number: _Number, tensor: Tensor) -> Tensor:
     """The same for an op that computes on floating-point numbers: -1 beside unsigned integers is -1.0."""
     return _converted(number, tensor, FROM_NUMPY[int_to_float(tensor._mt_array, number)])
 
 
-def _converted(number: Number, tensor: Tensor, dtype: Dtype) -> Tensor:
+def _converted(number: _Number, tensor: Tensor, dtype: Dtype) -> Tensor:
     return ops.scalar_tensor(number, dtype=_widest(number), device=tensor.device).to(dtype)
 
 
-def _widest(number: Number) -> Dtype:
+def _widest(number: _Number) -> Dtype:
     if isinstance(number, int) and not isinstance(number, bool):
         return int64 if number < 1 << 63 else uint64
     return boolean if isinstance(number, bool) else complex128 if isinstance(number, complex) else float64
+
+
+def element_beside(number: _Number, tensor: Tensor) -> Tensor:
+    """The number as an element beside those of `tensor`, whose common dtype it must fit into."""
+    return ops.scalar_tensor(number, dtype=result_type(tensor, number), device=tensor.device)
