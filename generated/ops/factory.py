@@ -19,6 +19,7 @@ from mindtorch.autograd._engine.outputs import flagged, record_refusal, recorded
 from mindtorch.autograd._engine.saved_tensor import save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import factory as composite
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
@@ -335,7 +336,7 @@ def arange_default(end, *, dtype=None, layout=None, device=None, pin_memory=Fals
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "arange")
     try:
-        result = composite.arange_end(end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = ops.arange_start_step(0, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, arange_default, (arange_default,), (end,), {}) from None
     if pin_memory:
@@ -383,7 +384,7 @@ def arange_start(start, end, *, dtype=None, layout=None, device=None, pin_memory
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "arange")
     try:
-        result = composite.arange_start(start, end, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = ops.arange_start_step(start, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     except CALL_ERRORS as error:
         raise explained(error, arange_start, (arange_start,), (start, end), {}) from None
     if pin_memory:
@@ -2366,7 +2367,7 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
     if layout is not None or device is not None or pin_memory is not False:
         check_options(layout, device, pin_memory, "scalar_tensor")
     try:
-        result = composite.scalar_tensor(s, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        result = ops.empty((), dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).fill_(s)
     except CALL_ERRORS as error:
         raise explained(error, scalar_tensor, (scalar_tensor,), (s,), {}) from None
     if pin_memory:
@@ -2849,7 +2850,7 @@ def copy_default(input, src, non_blocking=False):
         return raise_bad_argument(copy_default, input, src, non_blocking)
     if non_blocking is not False and non_blocking is not True:
         non_blocking = bool_of(non_blocking, "copy", "non_blocking", 3)
-    return composite.copy(input, src, non_blocking)
+    return ops.empty_like(input).copy_(src, non_blocking)
 
 
 _copy__kernels = kernel_table("copy_")
@@ -2959,7 +2960,7 @@ def _pin_memory(input, device=None):
         return call(_pin_memory, input, device)
     if not isinstance(input, Tensor):
         return raise_bad_argument(_pin_memory, input, device)
-    return composite.pin_memory(input, device)
+    return input.pin_memory() if device is None else input.pin_memory(device)
 
 
 def to_dtype_layout(
@@ -3263,7 +3264,7 @@ def zero_default(input):
         return call(zero_default, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(zero_default, input)
-    return composite.zero(input)
+    return ops.zeros_like(input)
 
 
 _complex_kernels = kernel_table("complex")

@@ -9,6 +9,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 """
 
 from mindtorch._core import state
+from mindtorch._core.memory_format import contiguous_format
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import Tensor, WrappedNumber, as_operand, wrap
 from mindtorch._generated.nodes import indexing as nodes
@@ -19,6 +20,7 @@ from mindtorch.autograd._engine.outputs import record_refusal, recorded, refuse_
 from mindtorch.autograd._engine.saved_tensor import save, save_copy, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import indexing as composite
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
@@ -2385,7 +2387,7 @@ def concat(tensors, dim=0, *, out=None, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "concat", "dim", 2)
     try:
-        return composite.concat(tensors, dim)
+        return ops.cat(tensors, dim)
     except CALL_ERRORS as error:
         raise explained(error, concat, (concat,), (tensors, dim), {}) from None
 
@@ -2401,7 +2403,7 @@ def concat_out(tensors, dim=0, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "concat", "dim", 2)
     refuse_grad("concat", *tensors, out)
-    return composite.concat_out(tensors, dim, out=out)
+    return ops.cat(tensors, dim, out=out)
 
 
 def concatenate(tensors, dim=0, *, out=None, axis=None):
@@ -2417,7 +2419,7 @@ def concatenate(tensors, dim=0, *, out=None, axis=None):
     if type(dim) is not int:
         dim = int_of(dim, "concatenate", "dim", 2)
     try:
-        return composite.concat(tensors, dim)
+        return ops.cat(tensors, dim)
     except CALL_ERRORS as error:
         raise explained(error, concatenate, (concatenate,), (tensors, dim), {}) from None
 
@@ -2433,7 +2435,7 @@ def concatenate_out(tensors, dim=0, *, out):
     if type(dim) is not int:
         dim = int_of(dim, "concatenate", "dim", 2)
     refuse_grad("concatenate", *tensors, out)
-    return composite.concat_out(tensors, dim, out=out)
+    return ops.cat(tensors, dim, out=out)
 
 
 def tile(input, dims, *more_dims):
@@ -2632,7 +2634,7 @@ def argwhere(input):
         return call(argwhere, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(argwhere, input)
-    return composite.argwhere(input)
+    return input.nonzero()
 
 
 def diagflat(input, offset=0):
@@ -2644,7 +2646,7 @@ def diagflat(input, offset=0):
     if type(offset) is not int or not -(2**63) <= offset < 2**63:
         offset = int_of(offset, "diagflat", "offset", 2)
     try:
-        return composite.diagflat(input, offset)
+        return ops.diag(input.contiguous().view((-1,)), offset)
     except CALL_ERRORS as error:
         raise explained(error, diagflat, (diagflat,), (input, offset), {}) from None
 
@@ -2703,9 +2705,16 @@ def index_fill_int_Scalar(input, dim, index, value):
         node.dim = dim
         node.kept = (save(index),)
     if node is not None:
-        return recorded(node, composite.index_fill, input, dim, index, value)
+        return recorded(
+            node,
+            lambda input, dim, index, value: input.clone().index_fill_(dim, index, value),
+            input,
+            dim,
+            index,
+            value,
+        )
     try:
-        return composite.index_fill(input, dim, index, value)
+        return input.clone().index_fill_(dim, index, value)
     except CALL_ERRORS as error:
         raise explained(
             error, index_fill_int_Scalar, (index_fill_int_Scalar,), (input, dim, index, value), {}
@@ -2740,7 +2749,7 @@ def index_fill_int_Tensor(input, dim, index, value):
     if type(dim) is not int:
         dim = int_of(dim, "index_fill", "dim", 2)
     try:
-        return composite.index_fill_tensor(input, dim, index, value)
+        return input.clone().index_fill_(dim, index, value)
     except CALL_ERRORS as error:
         raise explained(
             error, index_fill_int_Tensor, (index_fill_int_Tensor,), (input, dim, index, value), {}
@@ -2827,9 +2836,18 @@ def index_copy(input, dim, index, source, *, out=None):
             node.dim = dim
             node.kept = (save(index), save(source) if source_edge else None)
     if node is not None:
-        return recorded(node, composite.index_copy, input, dim, index, source)
+        return recorded(
+            node,
+            lambda input, dim, index, source: input.clone(memory_format=contiguous_format).index_copy_(
+                dim, index, source
+            ),
+            input,
+            dim,
+            index,
+            source,
+        )
     try:
-        return composite.index_copy(input, dim, index, source)
+        return input.clone(memory_format=contiguous_format).index_copy_(dim, index, source)
     except CALL_ERRORS as error:
         raise explained(error, index_copy, (index_copy,), (input, dim, index, source), {}) from None
 

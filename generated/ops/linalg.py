@@ -35,6 +35,7 @@ from mindtorch.autograd._engine.outputs import (
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import linalg as composite
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
@@ -839,8 +840,10 @@ def vdot(input, other, *, out=None):
             node.next_edges = (input_edge or None, other_edge or None)
             node.kept = (save(other) if input_edge else None, save(input) if other_edge else None)
     if node is not None:
-        return recorded(node, composite.vdot, input, other)
-    return composite.vdot(input, other)
+        return recorded(
+            node, lambda input, other: ops.dot(input.conj() if input.is_complex() else input, other), input, other
+        )
+    return ops.dot(input.conj() if input.is_complex() else input, other)
 
 
 def vdot_out(input, other, *, out):
@@ -855,7 +858,7 @@ def vdot_out(input, other, *, out):
         return raise_bad_argument(vdot_out, input, other, out=out)
     if input._mt_edge is not None or other._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("vdot", input, other, out)
-    return composite.vdot_out(input, other, out=out)
+    return ops.dot(input.conj() if input.is_complex() else input, other, out=out)
 
 
 def linear(input, weight, bias=None, *, out=None):
@@ -982,7 +985,7 @@ def ger(input, vec2, *, out=None):
         return raise_bad_argument(ger, input, vec2, out=out)
     if not isinstance(vec2, Tensor):
         return raise_bad_argument(ger, input, vec2, out=out)
-    return composite.ger(input, vec2)
+    return ops.outer(input, vec2)
 
 
 def ger_out(input, vec2, *, out):
@@ -997,7 +1000,7 @@ def ger_out(input, vec2, *, out):
         return raise_bad_argument(ger_out, input, vec2, out=out)
     if input._mt_edge is not None or vec2._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("ger", input, vec2, out)
-    return composite.ger_out(input, vec2, out=out)
+    return ops.outer(input, vec2, out=out)
 
 
 def inner(input, other, *, out=None):
@@ -1237,7 +1240,7 @@ def inverse(input, *, out=None):
         return inverse_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(inverse, input, out=out)
-    return composite.inverse(input)
+    return ops.linalg_inv(input)
 
 
 def inverse_out(input, *, out):
@@ -1250,7 +1253,7 @@ def inverse_out(input, *, out):
         return raise_bad_argument(inverse_out, input, out=out)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("inverse", input, out)
-    return composite.inverse_out(input, out=out)
+    return ops.linalg_inv(input, out=out)
 
 
 __linalg_det_kernels = kernel_table("_linalg_det")
@@ -1318,7 +1321,7 @@ def linalg_det(A, *, out=None):
         return linalg_det_out(A, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(linalg_det, A, out=out)
-    return composite.linalg_det(A)
+    return ops._linalg_det(A)[0]
 
 
 def linalg_det_out(A, *, out):
@@ -1340,7 +1343,7 @@ def det(input):
         return call(det, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(det, input)
-    return composite.det(input)
+    return ops.linalg_det(input)
 
 
 __linalg_slogdet_kernels = kernel_table("_linalg_slogdet")
@@ -1409,7 +1412,7 @@ def linalg_slogdet(A, *, out=None):
         return linalg_slogdet_out(A, out=out)
     if not isinstance(A, Tensor):
         return raise_bad_argument(linalg_slogdet, A, out=out)
-    return return_types.linalg_slogdet(composite.linalg_slogdet(A))
+    return return_types.linalg_slogdet(ops._linalg_slogdet(A)[:2])
 
 
 def linalg_slogdet_out(A, *, out):
@@ -1432,7 +1435,7 @@ def slogdet(input, *, out=None):
         return slogdet_out(input, out=out)
     if not isinstance(input, Tensor):
         return raise_bad_argument(slogdet, input, out=out)
-    return return_types.slogdet(composite.slogdet(input))
+    return return_types.slogdet(ops.linalg_slogdet(input))
 
 
 def slogdet_out(input, *, out):
@@ -1444,7 +1447,7 @@ def slogdet_out(input, *, out):
     if type(out) is not list and not isinstance(out, (list, tuple)):
         return raise_bad_argument(slogdet_out, input, out=out)
     refuse_grad("slogdet", input, *out)
-    return return_types.slogdet_out(composite.slogdet_out(input, out=out))
+    return return_types.slogdet_out(ops.linalg_slogdet(input, out=out))
 
 
 def logdet(input):
@@ -2503,7 +2506,7 @@ def orgqr(input, input2, *, out=None):
         return raise_bad_argument(orgqr, input, input2, out=out)
     if not isinstance(input2, Tensor):
         return raise_bad_argument(orgqr, input, input2, out=out)
-    return composite.orgqr(input, input2)
+    return ops.linalg_householder_product(input, input2)
 
 
 def orgqr_out(input, input2, *, out):
@@ -2518,7 +2521,7 @@ def orgqr_out(input, input2, *, out):
         return raise_bad_argument(orgqr_out, input, input2, out=out)
     if input._mt_edge is not None or input2._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("orgqr", input, input2, out)
-    return composite.orgqr_out(input, input2, out=out)
+    return ops.linalg_householder_product(input, input2, out=out)
 
 
 _ormqr_kernels = kernel_table("ormqr")
@@ -2827,7 +2830,7 @@ def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
         full_matrices = bool_of(full_matrices, "linalg_svd", "full_matrices", 2)
     if driver is not None and type(driver) is not str:
         driver = str_of(driver, "linalg_svd", "driver")
-    return return_types.linalg_svd(composite.linalg_svd(A, full_matrices, driver=driver))
+    return return_types.linalg_svd(ops._linalg_svd(A, full_matrices, True, driver=driver))
 
 
 def linalg_svd_out(A, full_matrices=True, *, driver=None, out):
@@ -2856,7 +2859,7 @@ def linalg_svdvals(A, *, driver=None, out=None):
         return raise_bad_argument(linalg_svdvals, A, driver=driver, out=out)
     if driver is not None and type(driver) is not str:
         driver = str_of(driver, "linalg_svdvals", "driver")
-    return composite.linalg_svdvals(A, driver=driver)
+    return ops._linalg_svd(A, False, True, driver=driver)[1]
 
 
 def linalg_svdvals_out(A, *, driver=None, out):
@@ -2978,7 +2981,7 @@ def linalg_eigh(input, UPLO="L", *, out=None):
         return raise_bad_argument(linalg_eigh, input, UPLO, out=out)
     if type(UPLO) is not str:
         UPLO = str_of(UPLO, "linalg_eigh", "UPLO", 2)
-    return return_types.linalg_eigh(composite.linalg_eigh(input, UPLO))
+    return return_types.linalg_eigh(ops._linalg_eigh(input, UPLO, True))
 
 
 def linalg_eigh_out(input, UPLO="L", *, out):
@@ -3005,7 +3008,7 @@ def linalg_eigvalsh(input, UPLO="L", *, out=None):
         return raise_bad_argument(linalg_eigvalsh, input, UPLO, out=out)
     if type(UPLO) is not str:
         UPLO = str_of(UPLO, "linalg_eigvalsh", "UPLO", 2)
-    return composite.linalg_eigvalsh(input, UPLO)
+    return ops._linalg_eigh(input, UPLO, True)[0]
 
 
 def linalg_eigvalsh_out(input, UPLO="L", *, out):
@@ -3136,7 +3139,7 @@ def matrix_exp(input):
         return call(matrix_exp, input)
     if not isinstance(input, Tensor):
         return raise_bad_argument(matrix_exp, input)
-    return composite.matrix_exp(input)
+    return ops.linalg_matrix_exp(input)
 
 
 def linalg_matrix_power(input, n, *, out=None):
@@ -3211,7 +3214,7 @@ def linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     if type(dim2) is not int:
         dim2 = int_of(dim2, "linalg_diagonal", "dim2")
     try:
-        return composite.linalg_diagonal(A, offset=offset, dim1=dim1, dim2=dim2)
+        return A.diagonal(offset, dim1, dim2)
     except CALL_ERRORS as error:
         raise explained(
             error, linalg_diagonal, (linalg_diagonal,), (A,), {"offset": offset, "dim1": dim1, "dim2": dim2}
@@ -3351,7 +3354,7 @@ def nuclear_norm_default(input, keepdim=False, *, out=None):
         return raise_bad_argument(nuclear_norm_default, input, keepdim, out=out)
     if keepdim is not False and keepdim is not True:
         keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
-    return composite.nuclear_norm(input, keepdim)
+    return ops.nuclear_norm_dim(input, (-2, -1), keepdim)
 
 
 def nuclear_norm_default_out(input, keepdim=False, *, out):
@@ -3366,7 +3369,7 @@ def nuclear_norm_default_out(input, keepdim=False, *, out):
         keepdim = bool_of(keepdim, "nuclear_norm", "keepdim", 2)
     if input._mt_edge is not None or out._mt_edge is not None:
         refuse_grad("nuclear_norm", input, out)
-    return composite.nuclear_norm_out(input, keepdim, out=out)
+    return ops.nuclear_norm_dim_out(input, (-2, -1), keepdim, out=out)
 
 
 def nuclear_norm_dim(input, dim, keepdim=False, *, out=None):
@@ -4093,7 +4096,7 @@ def pinverse(input, rcond=1e-15):
         return raise_bad_argument(pinverse, input, rcond)
     if type(rcond) is not float:
         rcond = float_of(rcond, "pinverse", "rcond", 2)
-    return composite.pinverse(input, rcond)
+    return ops.linalg_pinv_default(input, rcond)
 
 
 def linalg_lstsq(input, b, rcond=None, *, driver=None, out=None):

@@ -19,6 +19,7 @@ from mindtorch.autograd._engine.outputs import recorded, refuse_grad
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import loss as composite
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
@@ -242,7 +243,7 @@ def nll_loss(input, target, weight=None, reduction=0, ignore_index=-100, *, out=
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = index_of(ignore_index, "nll_loss", "ignore_index", 5)
     try:
-        return composite.nll_loss(input, target, weight, reduction, ignore_index)
+        return ops.nll_loss_forward(input, target, weight, reduction, ignore_index)[0]
     except CALL_ERRORS as error:
         raise explained(error, nll_loss, (nll_loss,), (input, target, weight, reduction, ignore_index), {}) from None
 
@@ -483,7 +484,7 @@ def nll_loss2d(input, target, weight=None, reduction=0, ignore_index=-100, *, ou
     if type(ignore_index) is not int or not -(2**63) <= ignore_index < 2**63:
         ignore_index = index_of(ignore_index, "nll_loss2d", "ignore_index", 5)
     try:
-        return composite.nll_loss2d(input, target, weight, reduction, ignore_index)
+        return ops.nll_loss2d_forward(input, target, weight, reduction, ignore_index)[0]
     except CALL_ERRORS as error:
         raise explained(
             error, nll_loss2d, (nll_loss2d,), (input, target, weight, reduction, ignore_index), {}

@@ -28,6 +28,7 @@ from mindtorch.autograd._engine.outputs import recorded, recorded_outputs, refus
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import nn as composite
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
@@ -8054,7 +8055,7 @@ def fake_quantize_per_tensor_affine_default(input, scale, zero_point, quant_min,
     if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
         quant_max = int_of(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
     try:
-        return composite.fake_quantize_per_tensor(input, scale, zero_point, quant_min, quant_max)
+        return ops.fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_min, quant_max)[0]
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -8146,7 +8147,7 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, 
     if type(quant_max) is not int or not -(2**63) <= quant_max < 2**63:
         quant_max = int_of(quant_max, "fake_quantize_per_channel_affine", "quant_max", 6)
     try:
-        return composite.fake_quantize_per_channel(input, scale, zero_point, axis, quant_min, quant_max)
+        return ops.fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, quant_min, quant_max)[0]
     except CALL_ERRORS as error:
         raise explained(
             error,
@@ -8529,7 +8530,7 @@ def _native_batch_norm_legit_default(input, weight, bias, running_mean, running_
         check_constant("_native_batch_norm_legit", "running_mean", running_mean)
     if running_var._mt_edge is not None:
         check_constant("_native_batch_norm_legit", "running_var", running_var)
-    return composite.native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    return ops.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
 def _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, eps):
@@ -8548,7 +8549,7 @@ def _native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, e
         momentum = float_of(momentum, "_native_batch_norm_legit", "momentum", 5)
     if type(eps) is not float:
         eps = float_of(eps, "_native_batch_norm_legit", "eps", 6)
-    return composite.native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, eps)
+    return ops.native_batch_norm(input, weight, bias, None, None, training, momentum, eps)
 
 
 def _native_batch_norm_legit(*args, **kwargs):
@@ -8630,7 +8631,7 @@ def _native_batch_norm_legit_no_training(input, weight, bias, running_mean, runn
         momentum = float_of(momentum, "_native_batch_norm_legit_no_training", "momentum", 6)
     if type(eps) is not float:
         eps = float_of(eps, "_native_batch_norm_legit_no_training", "eps", 7)
-    return composite.native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, momentum, eps)
+    return ops.native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
 
 
 def norm_except_dim(v, pow=2, dim=0, *, axis=None):

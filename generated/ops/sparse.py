@@ -10,6 +10,7 @@ The same lines stand in every function: calls of helpers would be a good part of
 
 from mindtorch._core import state
 from mindtorch._core.dtype import dtype as Dtype
+from mindtorch._core.layout import sparse_csc, sparse_csr
 from mindtorch._core.state import thread
 from mindtorch._core.tensor import Tensor, wrap, wrap_output
 from mindtorch._generated.nodes import sparse as nodes
@@ -20,6 +21,7 @@ from mindtorch.autograd._engine.outputs import refuse_grad, write_out
 from mindtorch.autograd._engine.saved_tensor import save, save_output
 from mindtorch.autograd._engine.tenants import adopt_result
 from mindtorch.composite import sparse as composite
+from mindtorch.dispatch import ops
 from mindtorch.dispatch.arguments.conversions import (
     CALL_ERRORS,
     bool_of,
@@ -692,7 +694,7 @@ def _sparse_mm_reduce(sparse, dense, reduce):
         return raise_bad_argument(_sparse_mm_reduce, sparse, dense, reduce)
     if type(reduce) is not str:
         reduce = str_of(reduce, "_sparse_mm", "reduce", 3)
-    return composite.sparse_mm_reduce(sparse, dense, reduce)
+    return ops._sparse_mm_reduce_impl(sparse, dense, reduce)[0]
 
 
 def _sparse_mm(sparse, dense, reduce=...):
@@ -1021,7 +1023,7 @@ def to_sparse_csr(input, dense_dim=None):
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "to_sparse_csr", "dense_dim", 2)
     try:
-        return composite.to_csr(input, dense_dim)
+        return input if input.layout is sparse_csr else ops._to_sparse_csr(input, dense_dim)
     except CALL_ERRORS as error:
         raise explained(error, to_sparse_csr, (to_sparse_csr,), (input, dense_dim), {}) from None
 
@@ -1064,7 +1066,7 @@ def to_sparse_csc(input, dense_dim=None):
     if dense_dim is not None and type(dense_dim) is not int:
         dense_dim = int_of(dense_dim, "to_sparse_csc", "dense_dim", 2)
     try:
-        return composite.to_csc(input, dense_dim)
+        return input if input.layout is sparse_csc else ops._to_sparse_csc(input, dense_dim)
     except CALL_ERRORS as error:
         raise explained(error, to_sparse_csc, (to_sparse_csc,), (input, dense_dim), {}) from None
 

@@ -15,32 +15,26 @@ from mindtorch.composite.decompositions import (
     cholesky_inverse,
     cholesky_solve,
     linalg_cholesky,
-    linalg_det,
-    linalg_eigh,
     linalg_eigvals,
-    linalg_eigvalsh,
     linalg_inv,
     linalg_ldl_factor,
     linalg_lstsq,
     linalg_lu_factor,
-    linalg_slogdet,
     linalg_solve,
     linalg_solve_ex,
-    linalg_svd,
-    linalg_svdvals,
     linalg_tensorinv,
     linalg_tensorsolve,
     lu_solve,
     qr,
-    slogdet,
     svd,
     triangular_solve,
 )
+from mindtorch.dispatch import ops
 
 
-def _written(out: Tensor, input: Tensor, function: Callable[..., Tensor], *args: Any) -> Tensor:
-    """`function(input, *args)` in `out`, which must have the dtype of the result."""
-    result = function(input, *args)
+def _written(out: Tensor, input: Tensor, function: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Tensor:
+    """What a function gives in `out`, which must have the dtype of the result."""
+    result = function(input, *args, **kwargs)
     if out.dtype is not result.dtype:
         expected, given = c_name(result.dtype), c_name(out.dtype)
         raise RuntimeError(f"Expected out tensor to have dtype {expected}, but got {given} instead")
@@ -48,17 +42,15 @@ def _written(out: Tensor, input: Tensor, function: Callable[..., Tensor], *args:
     return written
 
 
-orgqr_out = out_forms.of_op("linalg_householder_product")
 cholesky_out = out_forms.of_castable("cholesky", cholesky)
 linalg_solve_ex_out = out_forms.of_same_dtypes(linalg_solve_ex)
 linalg_lu_factor_out = out_forms.of_same_dtypes(linalg_lu_factor)
 linalg_ldl_factor_out = out_forms.of_same_dtypes(linalg_ldl_factor)
-linalg_slogdet_out = out_forms.of_same_dtypes(linalg_slogdet)
-slogdet_out = out_forms.of_same_dtypes(slogdet)
+linalg_slogdet_out = out_forms.of_same_dtypes(out_forms.functional("linalg_slogdet"))
 qr_out = out_forms.of_same_dtypes(qr)
-linalg_svd_out = out_forms.of_same_dtypes(linalg_svd)
+linalg_svd_out = out_forms.of_same_dtypes(out_forms.functional("linalg_svd"))
 svd_out = out_forms.of_same_dtypes(svd)
-linalg_eigh_out = out_forms.of_same_dtypes(linalg_eigh)
+linalg_eigh_out = out_forms.of_same_dtypes(out_forms.functional("linalg_eigh"))
 triangular_solve_out = out_forms.of_same_dtypes(triangular_solve)
 linalg_lstsq_out = out_forms.of_castables(
     "torch.linalg.lstsq", ("solution", "solution", "rank", "singular_values"), linalg_lstsq
@@ -73,12 +65,8 @@ def linalg_inv_out(A: Tensor, *, out: Tensor) -> Tensor:
     return _written(out, A, linalg_inv)
 
 
-def inverse_out(input: Tensor, *, out: Tensor) -> Tensor:
-    return _written(out, input, linalg_inv)
-
-
 def linalg_det_out(A: Tensor, *, out: Tensor) -> Tensor:
-    return _written(out, A, linalg_det)
+    return _written(out, A, ops.linalg_det)
 
 
 def linalg_solve_out(A: Tensor, B: Tensor, left: bool = True, *, out: Tensor) -> Tensor:
@@ -113,10 +101,10 @@ def linalg_tensorsolve_out(input: Tensor, other: Tensor, dims: list[int] | None 
 
 
 def linalg_svdvals_out(A: Tensor, driver: str | None = None, *, out: Tensor) -> Tensor:
-    return _written(out, A, linalg_svdvals, driver)
+    return _written(out, A, ops.linalg_svdvals, driver=driver)
 
 
 def linalg_eigvalsh_out(input: Tensor, UPLO: str = "L", *, out: Tensor) -> Tensor:
     if not (input.is_floating_point() or input.is_complex()):
         check_same(input._mt_array, out._mt_array)
-    return _written(out, input, linalg_eigvalsh, UPLO)
+    return _written(out, input, ops.linalg_eigvalsh, UPLO)

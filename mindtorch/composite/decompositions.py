@@ -82,10 +82,6 @@ def linalg_inv(A: Tensor) -> Tensor:
     return inverse
 
 
-def inverse(input: Tensor) -> Tensor:
-    return linalg_inv(input)
-
-
 def linalg_cholesky(input: Tensor, upper: bool = False) -> Tensor:
     factor, info = ops.linalg_cholesky_ex(input, upper=upper)
     _raise_for("linalg.cholesky", info, _NOT_POSITIVE)
@@ -134,32 +130,12 @@ def linalg_ldl_factor(input: Tensor, hermitian: bool = False) -> tuple[Tensor, T
     return factors, pivots
 
 
-def orgqr(input: Tensor, input2: Tensor) -> Tensor:
-    return ops.linalg_householder_product(input, input2)
-
-
 # -------------------- determinants --------------------
-
-
-def linalg_det(A: Tensor) -> Tensor:
-    return ops._linalg_det(A)[0]
-
-
-def linalg_slogdet(A: Tensor) -> tuple[Tensor, Tensor]:
-    return ops._linalg_slogdet(A)[:2]
-
-
-def det(input: Tensor) -> Tensor:
-    return linalg_det(input)
-
-
-def slogdet(input: Tensor) -> tuple[Tensor, Tensor]:
-    return linalg_slogdet(input)
 
 
 def logdet(input: Tensor) -> Tensor:
     _check_logdet(input)
-    sign, logarithm = linalg_slogdet(input)
+    sign, logarithm = ops._linalg_slogdet(input)[:2]
     if input.is_complex():
         return sign.log() + logarithm
     return ops.where(sign == -1.0, float("nan"), logarithm)
@@ -186,14 +162,6 @@ def qr(input: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
     return ops.linalg_qr(input, "reduced" if some else "complete")
 
 
-def linalg_svd(A: Tensor, full_matrices: bool = True, driver: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
-    return ops._linalg_svd(A, full_matrices, True, driver=driver)
-
-
-def linalg_svdvals(A: Tensor, driver: str | None = None) -> Tensor:
-    return ops._linalg_svd(A, False, True, driver=driver)[1]
-
-
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     if input.ndim < 2:
         raise RuntimeError("linalg.svd: input should have at least 2 dimensions, but has " + f"{input.ndim} dimensions")
@@ -203,14 +171,6 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> tuple[Tens
         right = input.new_zeros((*batch, columns, columns))
         return input.new_zeros((*batch, rows, rows)), values, _adjoint(right)
     return left, values, _adjoint(right)
-
-
-def linalg_eigh(input: Tensor, UPLO: str = "L") -> tuple[Tensor, Tensor]:
-    return ops._linalg_eigh(input, UPLO, True)
-
-
-def linalg_eigvalsh(input: Tensor, UPLO: str = "L") -> Tensor:
-    return ops._linalg_eigh(input, UPLO, True)[0]
 
 
 def linalg_eigvals(input: Tensor) -> Tensor:

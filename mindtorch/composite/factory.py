@@ -40,20 +40,8 @@ from mindtorch.dispatch import ops
 # -------------------- from nothing --------------------
 
 
-def arange_end(end, dtype=None, layout=None, device=None, pin_memory=None):
-    return arange_start(0, end, dtype, layout, device, pin_memory)
-
-
 def arange_end_out(end, out):
     return ops.arange_start_step_out(0, end, 1, out=out)
-
-
-def arange_start(start, end, dtype=None, layout=None, device=None, pin_memory=None):
-    return ops.arange_start_step(start, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
-
-
-def scalar_tensor(s, dtype=None, layout=None, device=None, pin_memory=None):
-    return ops.empty((), dtype=dtype, layout=layout, device=device, pin_memory=pin_memory).fill_(s)
 
 
 # -------------------- as another tensor --------------------
@@ -84,10 +72,6 @@ def _options(input: Tensor, dtype: Dtype | None, device: Any, layout: Any = None
     options = {"dtype": dtype or input.dtype, "device": input.device if device is None else device}
     layout = layout or input.layout
     return options if layout is strided else {**options, "layout": layout}
-
-
-def zero(input):
-    return ops.zeros_like(input)
 
 
 # -------------------- to --------------------
@@ -224,12 +208,3 @@ def polar_out(abs, angle, *, out):
             "for argument 'out'"
         )
     return write_out(out, result)
-
-
-def pin_memory(input: Tensor, device: Any = None) -> Tensor:
-    return input.pin_memory() if device is None else input.pin_memory(device)
-
-
-def copy(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """The values of `src` in the shape, dtype and memory order of the input."""
-    return ops.empty_like(input).copy_(src, non_blocking)

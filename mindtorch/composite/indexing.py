@@ -176,13 +176,6 @@ def _columns(tensors: Sequence[Tensor]) -> list[Tensor]:
     return [tensor.reshape((tensor.numel(), 1)) if tensor.ndim <= 1 else tensor for tensor in tensors]
 
 
-def concat(tensors, dim):
-    return ops.cat(tensors, dim)
-
-
-concat_out = out_forms.of_op("cat")
-
-
 # -------------------- repeated and turned --------------------
 
 
@@ -316,10 +309,6 @@ def take_out(input, index, out):
     return _take_out(input, index, out=out)
 
 
-def index_fill(input, dim, index, value):
-    return input.clone().index_fill_(dim, index, value)
-
-
 def index_fill_(input, dim, index, value):
     wrapped = _check_filling(input, dim, index, isinstance(value, complex))
     value = checked_number(value, input.dtype.numpy).item()
@@ -363,10 +352,6 @@ def _fill_expanded(input: Tensor, dim: int, index: Tensor, value: complex) -> No
     input.transpose(0, dim)[index] = value
 
 
-def index_fill_tensor(input, dim, index, value):
-    return index_fill_tensor_(input.clone(), dim, index, value)
-
-
 def index_fill_tensor_(input, dim, index, value):
     check_recorded_write(input)
     if value.ndim:
@@ -380,10 +365,6 @@ def index_fill_tensor_(input, dim, index, value):
     size = input.size(wrapped) if input.ndim else 1
     is_meant = (ops.arange(size, device=input.device).unsqueeze(1) == index.reshape((-1,)) % size).any(1)
     return input.masked_fill_(is_meant.reshape([size if each == wrapped else 1 for each in range(input.ndim)]), value)
-
-
-def index_copy(input, dim, index, source):
-    return input.clone(memory_format=contiguous_format).index_copy_(dim, index, source)
 
 
 def index_copy_(input, dim, index, source):
@@ -441,15 +422,7 @@ def _check_places(index: Tensor, size: int, dim: int) -> None:
         raise IndexError(f"index_copy_(): index {wrong} is out of bounds for dimension {dim} with size {size}")
 
 
-index_copy_out = out_forms.of_input_dtype(index_copy)
-
-
-def argwhere(input):
-    return input.nonzero()
-
-
-def diagflat(input, offset):
-    return diag(input.contiguous().view((-1,)), offset)
+index_copy_out = out_forms.of_input_dtype(out_forms.functional("index_copy"))
 
 
 def fill_diagonal_(input, fill_value, wrap):

@@ -14,7 +14,6 @@ from mindtorch.composite import out_forms
 from mindtorch.composite.decomposition_forms import cholesky_inverse_out as cholesky_inverse_out
 from mindtorch.composite.decomposition_forms import cholesky_out as cholesky_out
 from mindtorch.composite.decomposition_forms import cholesky_solve_out as cholesky_solve_out
-from mindtorch.composite.decomposition_forms import inverse_out as inverse_out
 from mindtorch.composite.decomposition_forms import linalg_cholesky_out as linalg_cholesky_out
 from mindtorch.composite.decomposition_forms import linalg_det_out as linalg_det_out
 from mindtorch.composite.decomposition_forms import linalg_eigh_out as linalg_eigh_out
@@ -32,38 +31,26 @@ from mindtorch.composite.decomposition_forms import linalg_svdvals_out as linalg
 from mindtorch.composite.decomposition_forms import linalg_tensorinv_out as linalg_tensorinv_out
 from mindtorch.composite.decomposition_forms import linalg_tensorsolve_out as linalg_tensorsolve_out
 from mindtorch.composite.decomposition_forms import lu_solve_out as lu_solve_out
-from mindtorch.composite.decomposition_forms import orgqr_out as orgqr_out
 from mindtorch.composite.decomposition_forms import qr_out as qr_out
-from mindtorch.composite.decomposition_forms import slogdet_out as slogdet_out
 from mindtorch.composite.decomposition_forms import svd_out as svd_out
 from mindtorch.composite.decomposition_forms import triangular_solve_out as triangular_solve_out
 from mindtorch.composite.decompositions import cholesky as cholesky
 from mindtorch.composite.decompositions import cholesky_inverse as cholesky_inverse
 from mindtorch.composite.decompositions import cholesky_solve as cholesky_solve
-from mindtorch.composite.decompositions import det as det
-from mindtorch.composite.decompositions import inverse as inverse
 from mindtorch.composite.decompositions import linalg_cholesky as linalg_cholesky
-from mindtorch.composite.decompositions import linalg_det as linalg_det
-from mindtorch.composite.decompositions import linalg_eigh as linalg_eigh
 from mindtorch.composite.decompositions import linalg_eigvals as linalg_eigvals
-from mindtorch.composite.decompositions import linalg_eigvalsh as linalg_eigvalsh
 from mindtorch.composite.decompositions import linalg_inv as linalg_inv
 from mindtorch.composite.decompositions import linalg_ldl_factor as linalg_ldl_factor
 from mindtorch.composite.decompositions import linalg_lstsq as linalg_lstsq
 from mindtorch.composite.decompositions import linalg_lu_factor as linalg_lu_factor
-from mindtorch.composite.decompositions import linalg_slogdet as linalg_slogdet
 from mindtorch.composite.decompositions import linalg_solve as linalg_solve
 from mindtorch.composite.decompositions import linalg_solve_ex as linalg_solve_ex
-from mindtorch.composite.decompositions import linalg_svd as linalg_svd
-from mindtorch.composite.decompositions import linalg_svdvals as linalg_svdvals
 from mindtorch.composite.decompositions import linalg_tensorinv as linalg_tensorinv
 from mindtorch.composite.decompositions import linalg_tensorsolve as linalg_tensorsolve
 from mindtorch.composite.decompositions import logdet as logdet
 from mindtorch.composite.decompositions import lu_solve as lu_solve
 from mindtorch.composite.decompositions import lu_with_info as lu_with_info
-from mindtorch.composite.decompositions import orgqr as orgqr
 from mindtorch.composite.decompositions import qr as qr
-from mindtorch.composite.decompositions import slogdet as slogdet
 from mindtorch.composite.decompositions import svd as svd
 from mindtorch.composite.decompositions import triangular_solve as triangular_solve
 from mindtorch.composite.einsum import einsum as einsum
@@ -89,11 +76,8 @@ from mindtorch.composite.matrix_norms import linalg_pinv_float_out as linalg_pin
 from mindtorch.composite.matrix_norms import linalg_pinv_out as linalg_pinv_out
 from mindtorch.composite.matrix_norms import linalg_pinv_rcond as linalg_pinv_rcond
 from mindtorch.composite.matrix_norms import linalg_pinv_rcond_out as linalg_pinv_rcond_out
-from mindtorch.composite.matrix_norms import nuclear_norm as nuclear_norm
 from mindtorch.composite.matrix_norms import nuclear_norm_dim as nuclear_norm_dim
 from mindtorch.composite.matrix_norms import nuclear_norm_dim_out as nuclear_norm_dim_out
-from mindtorch.composite.matrix_norms import nuclear_norm_out as nuclear_norm_out
-from mindtorch.composite.matrix_norms import pinverse as pinverse
 from mindtorch.composite.pairs import cdist_forward as cdist_forward
 from mindtorch.composite.pairs import pdist as pdist
 from mindtorch.composite.pairs import pdist_forward as pdist_forward
@@ -242,9 +226,6 @@ def outer_out(input, vec2, out):
     return ops.mul(input.reshape((input.numel(), 1)), vec2, out=out)
 
 
-ger_out = outer_out
-
-
 def _check_outer(input, vec2):
     for name, tensor in (("self", input), ("vec2", vec2)):
         if tensor.ndim != 1:
@@ -300,15 +281,6 @@ def _check_addr(input: Tensor, vec1: Tensor, vec2: Tensor, beta, alpha) -> None:
                 raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
 
 
-def vdot(input, other):
-    """The dot product with the conjugate of the first vector."""
-    return ops.dot(input.conj() if input.is_complex() else input, other)
-
-
-def vdot_out(input, other, out):
-    return ops.dot_out(input.conj() if input.is_complex() else input, other, out=out)
-
-
 # -------------------- contractions --------------------
 
 
@@ -356,10 +328,6 @@ def _inner_product(left, right):
     if left.is_contiguous() and right.is_contiguous():
         return ops.dot(left.reshape(-1), right.reshape(-1))
     return (left.squeeze() * right.squeeze()).sum(dtype=left.dtype)
-
-
-def ger(input, vec2):
-    return outer(input, vec2)
 
 
 def inner(input, other):
@@ -463,11 +431,3 @@ def trace(input):
     if input.dtype is boolean:
         raise NotImplementedError("\"trace\" not implemented for 'Bool'")
     return input.diagonal().sum()
-
-
-def matrix_exp(input):
-    return ops.linalg_matrix_exp(input)
-
-
-def linalg_diagonal(A, offset, dim1, dim2):
-    return A.diagonal(offset, dim1, dim2)

@@ -57,21 +57,13 @@ def _check_huber(input: Tensor, target: Tensor, delta: float, own: dtype) -> Non
 # -------------------- negative log likelihood --------------------
 
 
-def nll_loss(input, target, weight, reduction, ignore_index):
-    return ops.nll_loss_forward(input, target, weight, reduction, ignore_index)[0]
-
-
 def nll_loss_out(input, target, weight, reduction, ignore_index, out):
     total_weight = ops.empty((0,), dtype=out.dtype, device=input.device)
     return ops.nll_loss_forward_out(input, target, weight, reduction, ignore_index, out=(out, total_weight))[0]
 
 
-def nll_loss2d(input, target, weight, reduction, ignore_index):
-    return ops.nll_loss2d_forward(input, target, weight, reduction, ignore_index)[0]
-
-
 def nll_loss2d_out(input, target, weight, reduction, ignore_index, *, out):
-    result = nll_loss2d(input, target, weight, reduction, ignore_index)
+    result = ops.nll_loss2d(input, target, weight, reduction, ignore_index)
     if out.dtype is not result.dtype:
         kind, given = result.dtype.storage_name, out.dtype.storage_name
         raise RuntimeError(f"expected scalar type {kind} but found {given}")
@@ -85,9 +77,9 @@ def nll_loss_nd(input, target, weight, reduction, ignore_index):
         given = target.shape[0] if target.ndim else 0
         raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({given}).")
     if input.ndim <= 2:
-        return nll_loss(input, target, weight, reduction, ignore_index)
+        return ops.nll_loss_forward(input, target, weight, reduction, ignore_index)[0]
     if input.ndim == 4:
-        return nll_loss2d(input, target, weight, reduction, ignore_index)
+        return ops.nll_loss2d_forward(input, target, weight, reduction, ignore_index)[0]
     return _nll_loss_of_images(input, target, weight, reduction, ignore_index)
 
 
@@ -99,9 +91,8 @@ def _nll_loss_of_images(
     if list(target.shape[1:]) != places:
         raise RuntimeError(f"Expected target size {[images, *places]}, got {list(target.shape)}")
     flat = (1, math.prod(places))
-    losses = nll_loss2d(
-        input.contiguous().view(images, classes, *flat), target.reshape(images, *flat), weight, reduction, ignore_index
-    )
+    image, target = input.contiguous().view(images, classes, *flat), target.reshape(images, *flat)
+    losses = ops.nll_loss2d_forward(image, target, weight, reduction, ignore_index)[0]
     return losses.reshape(images, *places) if reduction == NONE else losses
 
 

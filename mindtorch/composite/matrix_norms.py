@@ -297,10 +297,6 @@ linalg_pinv_float_out = out_forms.of_castable("linalg.pinv", linalg_pinv_float)
 linalg_pinv_rcond_out = out_forms.of_castable("linalg.pinv", linalg_pinv_rcond)
 
 
-def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
-    return linalg_pinv_rcond(input, rcond)
-
-
 def _adjoint(matrix: Tensor) -> Tensor:
     turned = matrix.transpose(-2, -1)
     return turned.conj() if matrix.is_complex() else turned
@@ -315,16 +311,11 @@ _OLD_NAME = (
 )
 
 
-def nuclear_norm(input: Tensor, keepdim: bool = False) -> Tensor:
-    return nuclear_norm_dim(input, (-2, -1), keepdim)
-
-
 def nuclear_norm_dim(input: Tensor, dim: Sequence[int], keepdim: bool = False) -> Tensor:
     warn_once(_OLD_NAME.format("nuclear_norm", "matrix_norm(A, 'nuc', dim, keepdim)"))
     return linalg_matrix_norm_named(input, "nuc", dim, keepdim)
 
 
-nuclear_norm_out = out_forms.of_same_dtype(nuclear_norm, _NORM.format(name="matrix_norm"))
 nuclear_norm_dim_out = out_forms.of_same_dtype(nuclear_norm_dim, _NORM.format(name="matrix_norm"))
 
 

@@ -164,21 +164,9 @@ def _by_channel(input: Tensor) -> tuple[int, ...]:
 # -------------------- batches --------------------
 
 
-def native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps):
-    return ops.native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
-
-
 def batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps):
     results = ops.native_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps)
     return *results, ops.empty((0,), dtype=uint8, device=input.device)  # where cuDNN keeps what it needs
-
-
-def native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, eps):
-    return ops.native_batch_norm(input, weight, bias, None, None, training, momentum, eps)
-
-
-def native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, momentum, eps):
-    return ops.native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
 
 
 # -------------------- norms of slices --------------------

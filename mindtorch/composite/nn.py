@@ -21,9 +21,6 @@ from mindtorch.composite.dropout import native_dropout_backward as native_dropou
 from mindtorch.composite.grids import affine_grid_generator as affine_grid_generator
 from mindtorch.composite.grids import grid_sampler as grid_sampler
 from mindtorch.composite.native_norms import batch_norm_with_update as batch_norm_with_update
-from mindtorch.composite.native_norms import native_batch_norm_legit as native_batch_norm_legit
-from mindtorch.composite.native_norms import native_batch_norm_legit_no_stats as native_batch_norm_legit_no_stats
-from mindtorch.composite.native_norms import native_batch_norm_legit_no_training as native_batch_norm_legit_no_training
 from mindtorch.composite.native_norms import native_group_norm as native_group_norm
 from mindtorch.composite.native_norms import native_group_norm_backward as native_group_norm_backward
 from mindtorch.composite.native_norms import norm_except_dim as norm_except_dim
@@ -44,8 +41,6 @@ from mindtorch.composite.pooling import max_pool1d as max_pool1d
 from mindtorch.composite.pooling import max_pool1d_with_indices as max_pool1d_with_indices
 from mindtorch.composite.pooling import max_pool2d as max_pool2d
 from mindtorch.composite.pooling import max_pool3d as max_pool3d
-from mindtorch.composite.quantizing import fake_quantize_per_channel as fake_quantize_per_channel
-from mindtorch.composite.quantizing import fake_quantize_per_tensor as fake_quantize_per_tensor
 from mindtorch.composite.quantizing import fake_quantize_per_tensor_of_tensors as fake_quantize_per_tensor_of_tensors
 from mindtorch.composite.recurrent import gru as gru
 from mindtorch.composite.recurrent import gru_cell as gru_cell

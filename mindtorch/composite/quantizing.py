@@ -4,16 +4,8 @@ from mindtorch._core.tensor import Tensor
 from mindtorch.dispatch import ops
 
 
-def fake_quantize_per_tensor(input, scale, zero_point, quant_min, quant_max) -> Tensor:
-    return ops.fake_quantize_per_tensor_affine_cachemask(input, scale, zero_point, quant_min, quant_max)[0]
-
-
 def fake_quantize_per_tensor_of_tensors(input, scale, zero_point, quant_min, quant_max) -> Tensor:
     enabled = ops.ones(1, device=input.device)
     return ops._fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
         input, scale, zero_point, enabled, quant_min, quant_max
     )[0]
-
-
-def fake_quantize_per_channel(input, scale, zero_point, axis, quant_min, quant_max) -> Tensor:
-    return ops.fake_quantize_per_channel_affine_cachemask(input, scale, zero_point, axis, quant_min, quant_max)[0]

@@ -10,7 +10,7 @@ import numpy as np
 from mindtorch._core import state
 from mindtorch._core.dtype import int64
 from mindtorch._core.layout import layout as Layout
-from mindtorch._core.layout import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
+from mindtorch._core.layout import sparse_bsc, sparse_bsr, sparse_coo, strided
 from mindtorch._core.tensor import Tensor, wrap
 from mindtorch._support import errors
 from mindtorch.autograd._engine.history import check_inplace, edge_of, mark_written
@@ -162,14 +162,6 @@ def compressed_from_parts(
     )
 
 
-def to_csr(input, dense_dim=None) -> Tensor:
-    return input if input.layout is sparse_csr else ops._to_sparse_csr(input, dense_dim)
-
-
-def to_csc(input, dense_dim=None) -> Tensor:
-    return input if input.layout is sparse_csc else ops._to_sparse_csc(input, dense_dim)
-
-
 def to_bsr(input, blocksize, dense_dim=None) -> Tensor:
     return input if _has_blocks(input, sparse_bsr, blocksize) else ops._to_sparse_bsr(input, blocksize, dense_dim)
 
@@ -244,10 +236,6 @@ def sparse_mm(sparse, dense) -> Tensor:
     if not sparse.is_sparse:
         return ops.mm(sparse, dense)
     return product_of_sparse(sparse, dense) if dense.is_sparse else product_with_dense(sparse, dense)
-
-
-def sparse_mm_reduce(sparse, dense, reduce) -> Tensor:
-    return ops._sparse_mm_reduce_impl(sparse, dense, reduce)[0]
 
 
 def sparse_addmm(input, mat1, mat2, beta=1, alpha=1) -> Tensor:
